@@ -1,7 +1,7 @@
 // The exceptions that regard throws. Everything derives from regard::Error.
 //
-// A message answers: where (function, file, line or byte), what was found, what was wanted, what to do.
-// Resources (files, memory, locks) throw std::system_error with the path instead.
+// A message answers: where (function, file, line or byte), what was found, what was wanted, what to
+// do. Resources (files, memory, locks) throw std::system_error with the path instead.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class ConfigError : public Error {
   using Error::Error;
 };
 
-// Bytes that are not what they should be. Says whether data (exit code 3) or a model (4) is at fault.
+// Bytes that are not what they should be. Says whether data (exit code 3) or a model (4) is at
+// fault.
 class FormatError : public Error {
  public:
   enum class Kind { kData, kModel };
