@@ -1,0 +1,119 @@
+// Packing for the matrix product: B into panels of 16 columns, A into tiles [k][rows].
+//
+// Per-target header: included again for each target, hence the toggle instead of `#pragma once`.
+#if defined(REGARD_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef REGARD_KERNELS_GEMM_PACK_INL_H_
+#undef REGARD_KERNELS_GEMM_PACK_INL_H_
+#else
+#define REGARD_KERNELS_GEMM_PACK_INL_H_
+#endif
+
+#include <cstring>
+
+#include "regard/kernels/gemm.h"
+#include "regard/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace regard {
+namespace HWY_NAMESPACE {
+
+#if HWY_TARGET != HWY_SCALAR
+// Four floats of each of kVectorLanes rows, as the 128-bit blocks {0, 4, 8, 12}, {1, 5, 9, 13}, ...
+// of four vectors; transposed inside the blocks they become four columns of kVectorLanes rows.
+template <class DV>
+HWY_INLINE hn::Vec<DV> load_blocks(DV d, const float* const* rows, Index k) {
+  if constexpr (hn::MaxLanes(DV()) == 4) {
+    return hn::LoadU(d, rows[0] + k);
+  } else {
+    const hn::Half<DV> half;
+    return hn::Combine(d, load_blocks(half, rows + hn::MaxLanes(half), k),
+                       load_blocks(half, rows, k));
+  }
+}
+
+// out[i * out_stride + r] = rows[r][k + i], i < 4, r < kVectorLanes.
+HWY_INLINE void transpose_4(const float* const* rows, Index k, float* out, Index out_stride) {
+  const D d;
+  const V r0 = load_blocks(d, rows, k), r1 = load_blocks(d, rows + 1, k);
+  const V r2 = load_blocks(d, rows + 2, k), r3 = load_blocks(d, rows + 3, k);
+  const V low02 = hn::InterleaveLower(d, r0, r2), low13 = hn::InterleaveLower(d, r1, r3);
+  const V up02 = hn::InterleaveUpper(d, r0, r2), up13 = hn::InterleaveUpper(d, r1, r3);
+  hn::StoreU(hn::InterleaveLower(d, low02, low13), d, out);
+  hn::StoreU(hn::InterleaveUpper(d, low02, low13), d, out + out_stride);
+  hn::StoreU(hn::InterleaveLower(d, up02, up13), d, out + 2 * out_stride);
+  hn::StoreU(hn::InterleaveUpper(d, up02, up13), d, out + 3 * out_stride);
+}
+#endif
+
+// out[k * count + r] = a(r, k0 + k) for count <= kTileRows rows. May write up to 16 floats beyond
+// the tile, which the next tile overwrites.
+HWY_INLINE void pack_rows(const float* a, Index stride, Index count, Index k_count, float* out) {
+  Index k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const float* rows[kVectorLanes];
+  for (Index r = 0; r < kVectorLanes; ++r) rows[r] = a + std::min(r, count - 1) * stride;
+  for (; k + 4 <= k_count; k += 4) transpose_4(rows, k, out + k * count, count);
+#endif
+  for (; k < k_count; ++k) {
+    for (Index r = 0; r < count; ++r) out[k * count + r] = a[r * stride + k];
+  }
+}
+
+// out[k * count + r] = a(k, r): the tile of A^T. Up to 16 floats beyond may be written, as above;
+// `readable` floats exist in each row of a.
+HWY_INLINE void pack_columns(const float* a, Index stride, Index readable, Index count,
+                             Index k_count, float* out) {
+  if (readable >= 16) {
+    for (Index k = 0; k < k_count; ++k) store(load(a + k * stride), out + k * count);
+    return;
+  }
+  for (Index k = 0; k < k_count; ++k) {
+    std::memcpy(out + k * count, a + k * stride, sizeof(float) * static_cast<size_t>(count));
+  }
+}
+
+inline void pack_impl(const ConstMatrix& b, float* out) noexcept {
+  const Index stride = panel_stride(b.rows);
+  for (Index j = 0; j < b.cols; j += 16) {
+    float* panel = out + j / 16 * stride;
+    const float* from = b.data + j;
+    const int width = static_cast<int>(std::min<Index>(16, b.cols - j));
+    if (width == 16) {
+      for (Index k = 0; k < b.rows; ++k) store(load(from + k * b.stride), panel + k * 16);
+    } else {
+      for (Index k = 0; k < b.rows; ++k) store(load_n(from + k * b.stride, width), panel + k * 16);
+    }
+    // The gap between panels is never used, but a file of packed weights must not hold rubbish.
+    store(set(0.0f), panel + b.rows * 16);
+  }
+}
+
+inline void pack_transposed_impl(const ConstMatrix& b, float* out) noexcept {
+  const Index stride = panel_stride(b.cols);
+  for (Index j = 0; j < b.rows; j += 16) {
+    float* panel = out + j / 16 * stride;
+    const Index width = std::min<Index>(16, b.rows - j);
+    Index k = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if (width == 16) {
+      const float* rows[16];
+      for (Index r = 0; r < 16; ++r) rows[r] = b.row(j + r);
+      for (; k + 4 <= b.cols; k += 4) {
+        for (int r = 0; r < 16; r += kVectorLanes) {
+          transpose_4(rows + r, k, panel + k * 16 + r, 16);
+        }
+      }
+    }
+#endif
+    for (; k < b.cols; ++k) {
+      for (Index r = 0; r < 16; ++r) panel[k * 16 + r] = r < width ? b(j + r, k) : 0.0f;
+    }
+    store(set(0.0f), panel + b.cols * 16);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace regard
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle
