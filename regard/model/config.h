@@ -1,0 +1,62 @@
+// What a model is made of: the choices of DESIGN section 8, checked together, and their names on
+// the command line and in the model file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "regard/tensor/view.h"
+
+namespace regard {
+
+enum class CellKind { kGru, kLstm };
+enum class DecoderKind { kFixed, kBahdanau, kConditional, kLuong };
+enum class AttentionKind { kAdditive, kDot, kScaledDot, kGeneral };
+enum class DecoderStart { kLast, kMean, kZero };
+
+// Widths: E embedding, H encoder (one direction), U decoder, M memory = H or 2H, A additive layer.
+struct ModelConfig {
+  Index source_vocabulary = 0;  // control tokens included
+  Index target_vocabulary = 0;
+  Index source_embedding = 128;
+  Index target_embedding = 128;
+  CellKind encoder_cell = CellKind::kGru;
+  CellKind decoder_cell = CellKind::kGru;
+  int encoder_layers = 1;
+  int decoder_layers = 1;
+  bool bidirectional = true;
+  Index encoder_hidden = 256;  // H
+  Index hidden = 256;          // U
+  Index readout = 256;         // width of t_i
+  DecoderStart start = DecoderStart::kLast;
+  DecoderKind decoder = DecoderKind::kLuong;
+  bool feed_context = false;  // fixed: c at every step
+  bool input_feeding = true;  // luong: a_{i-1} at every step
+  AttentionKind attention = AttentionKind::kAdditive;
+  Index attention_width = 256;  // A, additive only
+  bool tie_target = false;      // W_o is the target embedding
+  bool tie_all = false;         // and the source embedding too (joint vocabulary)
+
+  Index memory() const { return bidirectional ? 2 * encoder_hidden : encoder_hidden; }
+  bool has_attention() const { return decoder != DecoderKind::kFixed; }
+
+  // Throws ConfigError that says why a combination has no meaning and what would do instead.
+  void validate() const;
+};
+
+// The words of the options; from_name throws ConfigError listing the choices.
+std::string_view name(CellKind kind);
+std::string_view name(DecoderKind kind);
+std::string_view name(AttentionKind kind);
+std::string_view name(DecoderStart kind);
+CellKind cell_from_name(std::string_view text);
+DecoderKind decoder_from_name(std::string_view text);
+AttentionKind attention_from_name(std::string_view text);
+DecoderStart start_from_name(std::string_view text);
+
+// The configuration as one JSON object, keys in a fixed order. from_json throws FormatError (model)
+// naming the key.
+std::string to_json(const ModelConfig& config);
+ModelConfig config_from_json(std::string_view json);
+
+}  // namespace regard

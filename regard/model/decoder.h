@@ -1,0 +1,88 @@
+// The decoders of DESIGN section 8: fixed (the bottleneck), bahdanau, conditional, luong.
+//
+// Training and search run the same step: training over packed rows of all target positions, search
+// over one row per hypothesis. Products that need no recurrent state are hoisted out of the loop;
+// their chains are the same.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "regard/model/encoder.h"
+#include "regard/nn/attention_layer.h"
+
+namespace regard {
+
+// What a decoder carries from step to step; rows are hypotheses (or the live lanes of a batch).
+struct DecoderState {
+  std::vector<CellState> layers;
+  Var feed;  // luong with input feeding: a_{i-1}
+};
+
+// A batch's memory as the decoder reads it.
+struct DecoderMemory {
+  Memory encoder;
+  AttentionMemory attention;  // none for `fixed`
+};
+
+class Decoder {
+ public:
+  static Decoder make(const ModelConfig& config, ParameterId embedding, Parameters& parameters);
+
+  bool needs_summary() const;
+  // Keys are projected and prepared here, once per sentence.
+  DecoderMemory prepare(Tape& tape, const Memory& memory) const;
+
+  // s_0 for rows that read sentences key_row[0..n).
+  DecoderState start(Tape& tape, const DecoderMemory& memory, const Index* key_row, Index n) const;
+
+  // Training and forced decoding: every target position at once. `target` holds y_0 .. y_{T-1}
+  // packed; key_row [rows] names each row's sentence. Returns t_i [rows, readout]. `weights` [rows,
+  // longest source] may be null data.
+  Var run(Tape& tape, const DecoderMemory& memory, const PackedIds& target, const Index* key_row,
+          const DropoutPlan& dropout, Matrix weights) const;
+
+  struct Step {
+    DecoderState state;
+    Var readout;     // t_i [n, readout]
+    Matrix weights;  // [n, longest source], zero beyond each length; null for `fixed`
+  };
+  // One step of search for n hypotheses that just produced `ids`.
+  Step step(Tape& tape, const DecoderMemory& memory, const DecoderState& state,
+            const std::int32_t* ids, const Index* key_row, Index n, Index max_length) const;
+
+ private:
+  // The rows of one step (or of all steps) that the recurrence reads and writes.
+  struct Cell {
+    Var gi;  // W_e E y + b of layer 1, which the step completes in place
+    Var embedded;
+    DecoderState out;
+    Var context;  // c_i
+    Matrix weights;
+  };
+  struct Inputs {
+    Var embedded;  // E y_{i-1}
+    Var gi;
+  };
+  Inputs inputs(Tape& tape, const DecoderMemory& memory, const std::int32_t* ids,
+                const Index* key_row, Index n, const DropoutPlan* dropout,
+                const RowOrigin& origin) const;
+  void advance(Tape& tape, const DecoderMemory& memory, const DecoderState& previous,
+               const Index* key_row, const Cell& cell, const DropoutPlan* dropout,
+               const RowOrigin& origin) const;
+  Var read_out(Tape& tape, Var state, Var embedded, Var context) const;
+  void read_out_luong(Tape& tape, Var state, Var context, Var out) const;
+  DecoderState make_states(Tape& tape, Index rows) const;
+
+  ModelConfig config_;
+  ParameterId embedding_;
+  std::vector<Recurrent> layers_;    // layer 1 first
+  std::optional<Recurrent> second_;  // conditional: RNN2 of layer 1
+  std::vector<Linear> start_;        // per layer
+  std::optional<AttentionLayer> attention_;
+  // t_i = tanh(b + W_1 s + W_2 E y + W_3 c); luong: a_i = tanh(b + W_c c + W_s s).
+  ParameterId read_state_, read_embedding_, read_context_, read_bias_;
+  int context_block_ = -1, feed_block_ = -1;  // input blocks of layer 1
+};
+
+}  // namespace regard
