@@ -10,26 +10,28 @@
 #include <string_view>
 #include <vector>
 
+#include "regard/text/links.h"
+
 namespace regard::eval {
 
-struct Link {
-  std::int64_t source = 0;  // word of the source line
-  std::int64_t target = 0;
+struct GoldLink {
+  Link words;
   bool sure = true;
 
-  friend bool operator==(const Link&, const Link&) = default;
+  friend bool operator==(const GoldLink&, const GoldLink&) = default;
 };
 
-// One line of Pharaoh links: `s-t` is sure, `spt` or `s?t` only possible; separated by white space.
+// One line of gold links: `s-t` is sure, `spt` or `s?t` only possible; separated by blanks or TABs.
 // `first` is the number of a line's first word in the file (0, or 1 in some gold files); it is
 // taken off. Ascending, without duplicates; a pair given both ways is sure. Errors
-// FormatError(kData) names the piece that is no link.
-std::vector<Link> parse_links(std::string_view line, std::int64_t first = 0);
+// FormatError(kData) for a piece that is no link; `place` ("file:line") starts its message.
+std::vector<GoldLink> parse_gold_links(std::string_view line, std::string_view place,
+                                       std::uint32_t first = 0);
 
 class AlignmentError {
  public:
-  // Links as parse_links returns them; `sure` of the hypothesis is not looked at.
-  void add(const std::vector<Link>& hypothesis, const std::vector<Link>& gold);
+  // A link that the hypothesis has twice counts once. REQUIRES: gold as parse_gold_links has it.
+  void add(std::vector<Link> hypothesis, const std::vector<GoldLink>& gold);
 
   double score() const;  // 0 where neither side has a link
   double precision() const;

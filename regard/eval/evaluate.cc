@@ -13,6 +13,7 @@
 #include "regard/eval/edit_distance.h"
 #include "regard/eval/unicode.h"
 #include "regard/text/cleanup.h"
+#include "regard/text/links.h"
 #include "regard/text/utf8.h"
 
 namespace regard::eval {
@@ -138,15 +139,6 @@ double character_error_rate(const Lines& hypotheses, const References& reference
   return rate.score();
 }
 
-std::vector<Link> links_of_line(const std::string& line, std::int64_t first, std::size_t item,
-                                const char* side) {
-  try {
-    return parse_links(line, first);
-  } catch (const FormatError& error) {
-    throw_data_error(std::string(side) + " line " + std::to_string(item + 1) + ": " + error.what());
-  }
-}
-
 Scores alignment_scores(const Lines& hypotheses, const References& references,
                         const EvalOptions& options) {
   AlignmentError errors;
@@ -155,8 +147,9 @@ Scores alignment_scores(const Lines& hypotheses, const References& references,
       throw ConfigError("evaluate: aer takes one line of gold links for each item; item " +
                         std::to_string(i + 1) + " has " + std::to_string(references[i].size()));
     }
-    errors.add(links_of_line(hypotheses[i], 0, i, "hypothesis"),
-               links_of_line(references[i][0], options.first_gold_word, i, "gold"));
+    const std::string line = " line " + std::to_string(i + 1);
+    errors.add(parse_links(hypotheses[i], "hypothesis" + line),
+               parse_gold_links(references[i][0], "gold" + line, options.first_gold_word));
   }
   return {{"aer", errors.score()}, {"precision", errors.precision()}, {"recall", errors.recall()}};
 }

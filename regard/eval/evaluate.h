@@ -15,7 +15,7 @@ namespace regard::eval {
 struct EvalOptions {
   Tokenization tokenization = Tokenization::k13a;  // bleu only
   bool lowercase = false;                          // every metric of text
-  std::int64_t first_gold_word = 0;                // aer: 1 for gold files that count words from 1
+  std::uint32_t first_gold_word = 0;               // aer: 1 for gold files that count words from 1
 };
 
 using Lines = std::vector<std::string>;
