@@ -61,10 +61,11 @@ struct PreparedKeys {
   Index width = 0;               // A or D
   Index padded_width = 0;        // A rounded up to a whole group of 64
 
+  // Below: for the kernels, see additive.h and kernels/gemm.h.
   // Additive: e^(2k) by live row [live_rows, padded_width], zero beyond A; extrema by sentence; v
   // and -2 v, scaled and padded; their sum.
   const float* exponentials = nullptr;
-  const struct KeyExtrema* extrema = nullptr;
+  const struct RowExtrema* extrema = nullptr;
   const float* v = nullptr;
   const float* minus_two_v = nullptr;
   float sum_v = 0.0f;
@@ -118,6 +119,7 @@ void attend_forward(const PreparedKeys& keys, ConstMatrix values, const QueryRow
 struct KeyGradients {
   Matrix d_keys;    // by live row, unit 1 / (4 v) for additive, 1 / scale for dot
   Matrix d_values;  // by live row
+  Index value_width = 0;
 };
 
 // Zeros. `value_width` 0: no gradient with respect to the values is wanted.
