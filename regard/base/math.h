@@ -14,8 +14,8 @@ namespace regard {
 // e^x within 1 ulp or so (tested: 3e-16 relative). exp(0) = 1, exp(-inf) = 0, exp(inf) = inf.
 double exp_double(double x) noexcept;
 
-// Natural logarithm (tested: 3e-16 relative). log(1) = 0, log(0) = -inf, log(inf) = inf, NaN below
-// 0.
+// Natural logarithm (tested: 3e-16 relative). log(1) = 0, log(0) = -inf, log(inf) = inf; NaN for
+// x < 0.
 double log_double(double x) noexcept;
 
 // x^a as exp(a log x); exactly 1 for a = 0 (whatever x is) and exactly x for a = 1.

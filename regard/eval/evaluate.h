@@ -29,9 +29,8 @@ using Scores = std::vector<std::pair<std::string, double>>;
 //   wer             100 - exact, the sense of spelling-to-sound papers: a word is an item
 //   ser             token edits / tokens of the nearest reference (edit_distance.h)
 //   cer             the same by code point
-//   aer             see alignment_error.h; lines are links, one gold line each; adds `precision`
-//   and
-//                   `recall`
+//   aer             see alignment_error.h; lines are links, one gold line each; its value is
+//                   followed by `precision` and `recall`
 // exact, ser and cer compare lines cleaned by the rule nfc+spaces (text/cleanup.h), so neither the
 // kind of a blank nor a composed accent is an error; bleu and chrf take the text as it is, as the
 // scorers that they must equal do. Bytes that are no UTF-8 count as U+FFFD.
@@ -69,8 +68,8 @@ struct LengthBucket {
   Scores scores;  // empty if no item is that long
 };
 // `last_lengths` are the longest lengths of all buckets but the last, which is open. Sources
-// without a word make a bucket "0" of their own, only if there are any. Errors   as evaluate;
-// ConfigError unless last_lengths ascend from at least 1.
+// without a word make a bucket "0" of their own, only if there are any.
+// Errors   as evaluate; ConfigError unless last_lengths ascend from at least 1.
 std::vector<LengthBucket> evaluate_by_length(
     const std::vector<std::string>& metrics, const Lines& sources, const Lines& hypotheses,
     const References& references, const EvalOptions& options = {},
