@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "regard/kernels/rows.h"
+
 namespace regard {
 namespace {
 
@@ -113,7 +115,9 @@ DecoderState Decoder::start(Tape& tape, const DecoderMemory& memory, const Index
     from = mean_rows(tape, memory.encoder.rows, memory.encoder.start, memory.encoder.length,
                      memory.encoder.count);
   }
-  const Var zeros = Tape::constant(tape.arena().zero_matrix(n, config_.hidden));
+  // With a gradient that nobody reads: cells add to the gradient of the state before them.
+  const Var zeros = tape.make(n, config_.hidden);
+  fill(zeros.value, 0.0f);
   for (size_t l = 0; l < layers_.size(); ++l) {
     CellState layer;
     layer.h = start_.empty()

@@ -1,5 +1,8 @@
 #include "regard/model/seq2seq.h"
 
+#include <string>
+
+#include "regard/base/error.h"
 #include "regard/text/vocabulary.h"
 
 namespace regard {
@@ -31,7 +34,7 @@ PairBatch PairBatch::pack(std::span<const std::span<const std::int32_t>> sources
   return batch;
 }
 
-Seq2seq::Seq2seq(const ModelConfig& config) : config_(config) {
+Seq2seq::Seq2seq(const ModelConfig& config, Index most_floats) : config_(config) {
   config_.validate();
   const Index e = config_.target_embedding;
   const Use target_use =
@@ -52,6 +55,10 @@ Seq2seq::Seq2seq(const ModelConfig& config) : config_(config) {
   }
   output_bias_ =
       parameters_.add({"output.bias", 1, config_.target_vocabulary, Use::kVector, Init::kZero});
+  if (parameters_.size() > most_floats) {
+    throw ConfigError("the configuration needs " + std::to_string(parameters_.size()) +
+                      " numbers, more than the " + std::to_string(most_floats) + " there are");
+  }
   parameters_.allocate();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,8 +29,10 @@ struct PairBatch {
 // The model: structure and parameters. Immutable in use; any number of tapes may run it at once.
 class Seq2seq {
  public:
-  // Values are zero until initialise() or a model file fills them. Throws ConfigError.
-  explicit Seq2seq(const ModelConfig& config);
+  // Values are zero until initialise() or a model file fills them. Throws ConfigError; also when
+  // the parameters need more than `most_floats` (a file can't describe more than it holds).
+  explicit Seq2seq(const ModelConfig& config,
+                   Index most_floats = std::numeric_limits<Index>::max());
   Seq2seq(const Seq2seq&) = delete;
   Seq2seq& operator=(const Seq2seq&) = delete;
 
