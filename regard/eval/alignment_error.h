@@ -24,7 +24,7 @@ struct GoldLink {
 // One line of gold links: `s-t` is sure, `spt` or `s?t` only possible; separated by blanks or TABs.
 // `first` is the number of a line's first word in the file (0, or 1 in some gold files); it is
 // taken off. Ascending, without duplicates; a pair given both ways is sure.
-// Errors   FormatError(kData) for a piece that is no link; `place` ("file:line") starts its message.
+// Errors   FormatError(kData) if a piece is no link; `place` ("file:line") starts its message.
 std::vector<GoldLink> parse_gold_links(std::string_view line, std::string_view place,
                                        std::uint32_t first = 0);
 
