@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "regard/base/error.h"
-#include "regard/text/scratch_folder_test_util.h"
+#include "regard/base/scratch_folder_test_util.h"
 
 namespace regard {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "regard/base/error.h"
-#include "regard/text/scratch_folder_test_util.h"
+#include "regard/base/scratch_folder_test_util.h"
 
 namespace regard {
 namespace {

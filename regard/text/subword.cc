@@ -145,13 +145,18 @@ void SubwordSegmenter::count_merges(std::string_view text, std::uint64_t weight,
 
 SubwordTable drop_rare_merges(const SubwordTable& table, const TokenCounts& words,
                               std::uint64_t min_uses) {
-  const SubwordSegmenter segmenter(table);
-  std::vector<std::uint64_t> uses(static_cast<std::size_t>(segmenter.vocabulary().size()));
-  for (const auto& [word, count] : words) segmenter.count_merges(word, count, uses);
-  SubwordTable kept = segmenter.table();
-  std::size_t id = static_cast<std::size_t>(segmenter.first_merge());
-  std::erase_if(kept.merges, [&](const std::string&) { return uses[id++] < min_uses; });
-  return kept;
+  SubwordTable kept = table;
+  // A dropped merge may have fed others, so this goes on until all that are left are used.
+  while (true) {
+    const SubwordSegmenter segmenter(kept);
+    std::vector<std::uint64_t> uses(static_cast<std::size_t>(segmenter.vocabulary().size()));
+    for (const auto& [word, count] : words) segmenter.count_merges(word, count, uses);
+    kept = segmenter.table();
+    std::size_t id = static_cast<std::size_t>(segmenter.first_merge());
+    if (std::erase_if(kept.merges, [&](const auto&) { return uses[id++] < min_uses; }) == 0) {
+      return kept;
+    }
+  }
 }
 
 }  // namespace regard

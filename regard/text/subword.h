@@ -67,7 +67,8 @@ class SubwordSegmenter {
 };
 
 // The table without the merges that `words` (each with its leading blank) make fewer than
-// `min_uses` times.
+// `min_uses` times: `words` use every merge of the result that often. The blank is among its
+// characters.
 SubwordTable drop_rare_merges(const SubwordTable& table, const TokenCounts& words,
                               std::uint64_t min_uses = 2);
 
