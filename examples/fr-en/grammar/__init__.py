@@ -1,0 +1,1 @@
+"""The grammar and the words of the French-English corpus."""
