@@ -1,0 +1,278 @@
+// regard train: pairs in, MODEL out.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "regard/base/error.h"
+#include "regard/cli/command.h"
+#include "regard/cli/train_progress.h"
+#include "regard/train/prepare.h"
+#include "regard/train/trainer.h"
+
+namespace regard::cli {
+namespace {
+
+struct TrainArguments {
+  PairInput train, dev;
+  std::string model;
+  bool swap = false, lenient = false, fresh = false;
+  // Text.
+  std::string tokens = "auto", source_tokens, target_tokens;
+  bool joint = false;
+  std::uint64_t min_count = 1, vocabulary_size = 0;
+  Index max_source_length = 0;
+  // Model.
+  std::string cell = "gru", encoder, decoder = "luong", attention = "additive", start = "last", tie;
+  int layers = 1;
+  Index embedding = 128, hidden = 256, encoder_hidden = 0, readout = 0;
+  bool unidirectional = false, feed_context = false, input_feeding = true;
+  // Run.
+  double dropout = 0.2, dropout_embedding = -1, dropout_layer = -1, dropout_memory = -1,
+         dropout_readout = -1;
+  TrainOptions options;
+  std::string log_json;
+};
+
+void add_data_options(CLI::App& c, TrainArguments& a) {
+  c.add_option("PAIRS", a.train.pairs,
+               "pairs to learn: source TAB target a line; .gz, .zst or - for standard input");
+  c.add_option("-o,--output", a.model, "the model file to write")->required()->type_name("MODEL");
+  c.add_option("--dev", a.dev.pairs, "pairs to validate on; without it, part of PAIRS from 200 on")
+      ->type_name("PAIRS");
+  c.add_option("--source", a.train.source, "two files instead of PAIRS: sources")->type_name("F");
+  c.add_option("--target", a.train.target, "and targets, line by line")->type_name("F");
+  c.add_option("--dev-source", a.dev.source, "likewise for --dev")->type_name("F");
+  c.add_option("--dev-target", a.dev.target, "")->type_name("F");
+  c.add_flag("--swap", a.swap, "learn target to source");
+  c.add_flag("--lenient", a.lenient, "repair bad bytes and skip malformed rows, counted");
+  c.add_option("--tokens", a.tokens, "auto, char, word, subword or subword:SIZE")
+      ->capture_default_str();
+  c.add_option("--source-tokens", a.source_tokens, "the same for one side");
+  c.add_option("--target-tokens", a.target_tokens, "");
+  c.add_flag("--joint", a.joint, "one vocabulary for both sides");
+  c.add_option("--min-count", a.min_count, "rarer tokens become unknown (char, word)")
+      ->capture_default_str();
+  c.add_option("--vocab-size", a.vocabulary_size, "tokens kept a side, 0 for all (char, word)")
+      ->capture_default_str();
+  c.add_option("--max-source-length", a.max_source_length,
+               "longer sources are cut, tokens; 0: no limit")
+      ->capture_default_str();
+}
+
+void add_model_options(CLI::App& c, TrainArguments& a) {
+  c.add_option("--decoder", a.decoder, "fixed, bahdanau, conditional or luong")
+      ->capture_default_str();
+  c.add_option("--attention", a.attention, "additive, dot, scaled-dot or general")
+      ->capture_default_str();
+  c.add_flag("--input-feeding,!--no-input-feeding", a.input_feeding,
+             "luong: feed the last read-out back (default on)");
+  c.add_flag("--feed-context", a.feed_context, "fixed: the context vector at every step");
+  c.add_option("--cell", a.cell, "gru or lstm, both sides")->capture_default_str();
+  c.add_option("--encoder", a.encoder, "gru or lstm for the encoder alone");
+  c.add_option("--layers", a.layers, "both sides")->capture_default_str();
+  c.add_option("--embedding", a.embedding, "width of embeddings")->capture_default_str();
+  c.add_option("--hidden", a.hidden, "width of the decoder")->capture_default_str();
+  c.add_option("--encoder-hidden", a.encoder_hidden,
+               "width of one direction of the encoder; 0: --hidden")
+      ->capture_default_str();
+  c.add_flag("--unidirectional", a.unidirectional, "the encoder reads forward only");
+  c.add_option("--readout", a.readout,
+               "width before the output layer; 0: --hidden, tied: --embedding")
+      ->capture_default_str();
+  c.add_option("--start", a.start, "the decoder's first state: last, mean or zero")
+      ->capture_default_str();
+  c.add_option("--tie", a.tie,
+               "target: output layer = target embedding; all: source too (--joint)");
+}
+
+void add_run_options(CLI::App& c, TrainArguments& a) {
+  TrainOptions& o = a.options;
+  c.add_option("--epochs", o.epochs, "passes over the data; 0: for about 6,000 updates, 10 to 300")
+      ->capture_default_str();
+  c.add_option("--updates", o.updates, "stop after that many; 0: no limit")->capture_default_str();
+  c.add_option("--batch-tokens", o.batch_tokens,
+               "padded tokens a side; 0: 500 to 2,000 by the data")
+      ->capture_default_str();
+  c.add_option("--shards", o.shards, "parts of a batch: 1, 2, 4 or 8; 0: by the batch")
+      ->capture_default_str();
+  c.add_option("--learning-rate", o.learning_rate, "of Adam; falls over the second half of the run")
+      ->capture_default_str();
+  c.add_option("--dropout", a.dropout, "on embeddings, between layers, memory and read-out")
+      ->capture_default_str();
+  c.add_option("--dropout-embedding", a.dropout_embedding, "overrides for one place; also")
+      ->type_name("R");
+  c.add_option("--dropout-layer", a.dropout_layer, "")->type_name("R");
+  c.add_option("--dropout-memory", a.dropout_memory, "")->type_name("R");
+  c.add_option("--dropout-readout", a.dropout_readout, "")->type_name("R");
+  c.add_option("--clip", o.clip, "largest gradient norm; 0: none")->capture_default_str();
+  c.add_option("--label-smoothing", o.label_smoothing, "")->capture_default_str();
+  c.add_option("--patience", o.patience,
+               "validations without a better one before the end; 0: never")
+      ->capture_default_str();
+  c.add_option("--metric", o.metric, "what is best on dev: loss, bleu, chrf, exact, wer, ser, cer")
+      ->capture_default_str();
+  c.add_option("--validate-every", o.validate_every, "updates; 0: once an epoch")
+      ->capture_default_str();
+  c.add_option("--save-every", o.save_every, "updates between checkpoints; 0: at validations")
+      ->capture_default_str();
+  c.add_option("--seed", o.seed, "")->capture_default_str();
+  c.add_option("--threads", o.threads, "no effect on the result; shards run on them")
+      ->capture_default_str();
+  c.add_flag("--fresh", a.fresh, "start again over a model that is there");
+  c.add_option("--log-json", a.log_json, "a JSON line for each update and validation")
+      ->type_name("F");
+}
+
+DropoutRates dropout_rates(const TrainArguments& a) {
+  const auto rate = [&](double site, const char* option) {
+    const double r = site >= 0.0 ? site : a.dropout;
+    if (!(r >= 0.0 && r < 1.0)) {
+      throw ConfigError(std::string(option) + " takes a rate from 0 to below 1");
+    }
+    return static_cast<float>(r);
+  };
+  return {rate(a.dropout_embedding, "--dropout-embedding"),
+          rate(a.dropout_layer, "--dropout-layer"), rate(a.dropout_memory, "--dropout-memory"),
+          rate(a.dropout_readout, "--dropout-readout")};
+}
+
+ModelConfig model_config(const TrainArguments& a, const Tokenizers& tokens) {
+  ModelConfig c;
+  c.source_vocabulary = tokens.source.size();
+  c.target_vocabulary = tokens.target.size();
+  c.source_embedding = c.target_embedding = a.embedding;
+  c.decoder_cell = cell_from_name(a.cell);
+  c.encoder_cell = a.encoder.empty() ? c.decoder_cell : cell_from_name(a.encoder);
+  c.encoder_layers = c.decoder_layers = a.layers;
+  c.bidirectional = !a.unidirectional;
+  c.hidden = a.hidden;
+  c.encoder_hidden = a.encoder_hidden > 0 ? a.encoder_hidden : a.hidden;
+  c.start = start_from_name(a.start);
+  c.decoder = decoder_from_name(a.decoder);
+  c.attention = attention_from_name(a.attention);
+  c.attention_width = a.hidden;
+  c.feed_context = a.feed_context;
+  c.input_feeding = a.input_feeding && c.decoder == DecoderKind::kLuong;
+  if (!a.tie.empty() && a.tie != "target" && a.tie != "all") {
+    throw ConfigError("--tie takes target or all");
+  }
+  c.tie_target = a.tie == "target";
+  c.tie_all = a.tie == "all";
+  c.readout = a.readout > 0 ? a.readout : (a.tie.empty() ? a.hidden : a.embedding);
+  if (c.tie_all && !a.joint)
+    throw ConfigError("--tie all needs one vocabulary for both sides: give --joint");
+  c.validate();
+  return c;
+}
+
+std::vector<Pair> read_side(const TrainArguments& a, const PairInput& input, const char* name,
+                            TrainProgress& progress) {
+  CorpusOptions options;
+  options.lenient = a.lenient;
+  options.swap = a.swap;
+  CorpusReport report;
+  std::vector<Pair> pairs = read_pairs(input, options, &report);
+  for (const std::string& note : report.notes) progress.note(std::string(name) + ": " + note);
+  progress.note(std::string(name) + ": " + std::to_string(report.kept) + " pairs of " +
+                std::to_string(report.rows) + " rows");
+  return pairs;
+}
+
+std::string training_record(const Trainer& trainer, const Tokenizers& tokens,
+                            const EncodedPairs& train) {
+  const TrainOptions& o = trainer.options();
+  nlohmann::ordered_json j = {{"pairs", train.size()},
+                              {"source_tokens", to_string(tokens.source_spec)},
+                              {"target_tokens", to_string(tokens.target_spec)},
+                              {"epochs", o.epochs},
+                              {"updates", o.updates},
+                              {"batch_tokens", o.batch_tokens},
+                              {"shards", o.shards},
+                              {"learning_rate", o.learning_rate},
+                              {"dropout_embedding", o.dropout.embedding},
+                              {"dropout_layer", o.dropout.layer},
+                              {"dropout_memory", o.dropout.memory},
+                              {"dropout_readout", o.dropout.readout},
+                              {"clip", o.clip},
+                              {"label_smoothing", o.label_smoothing},
+                              {"metric", o.metric},
+                              {"seed", o.seed}};
+  return j.dump();
+}
+
+void describe(const Model& model, const Tokenizers& tokens, const EncodedPairs& train,
+              const EncodedPairs& dev, const TrainOptions& o, TrainProgress& progress) {
+  const ModelConfig& c = model.network.config();
+  const auto text = [](auto n) { return std::to_string(n); };
+  progress.note("tokens: " + to_string(tokens.source_spec) + " to " +
+                to_string(tokens.target_spec) + ", vocabularies " + text(c.source_vocabulary) +
+                " and " + text(c.target_vocabulary));
+  progress.note("model: " + std::string(name(c.encoder_cell)) + " encoder " +
+                text(c.encoder_hidden) + (c.bidirectional ? " a direction" : "") + ", " +
+                std::string(name(c.decoder)) + " decoder " + text(c.hidden) +
+                (c.has_attention() ? ", " + std::string(name(c.attention)) + " attention" : "") +
+                ", " + text(model.network.parameters().size()) + " parameters");
+  progress.note("run: " + text(train.size()) + " pairs, " + text(dev.size()) + " to validate, " +
+                text(o.epochs) + " epochs at most, batches of " + text(o.batch_tokens) +
+                " tokens in " + text(o.shards) + " shards, " + text(o.threads) + " threads");
+}
+
+int train(TrainArguments& a) {
+  watch_signals();
+  TrainProgress progress(a.log_json, a.options.metric);
+  std::vector<Pair> pairs = read_side(a, a.train, "train", progress);
+  std::vector<Pair> dev_pairs;
+  if (!a.dev.pairs.empty() || !a.dev.source.empty()) {
+    dev_pairs = read_side(a, a.dev, "dev", progress);
+  } else {
+    dev_pairs = hold_out(pairs);
+  }
+  if (pairs.empty()) throw FormatError(FormatError::Kind::kData, "there is no pair to train on");
+
+  VocabularyOptions vocabulary;
+  vocabulary.source = parse_token_spec(a.source_tokens.empty() ? a.tokens : a.source_tokens);
+  vocabulary.target = parse_token_spec(a.target_tokens.empty() ? a.tokens : a.target_tokens);
+  vocabulary.joint = a.joint;
+  vocabulary.limits = {a.min_count, a.vocabulary_size};
+  const Tokenizers tokens = build_tokenizers(pairs, vocabulary);
+  const EncodedPairs train = encode_pairs(std::move(pairs), tokens, a.max_source_length);
+  const EncodedPairs dev = encode_pairs(std::move(dev_pairs), tokens, a.max_source_length);
+  if (train.cut > 0) {
+    progress.note(std::to_string(train.cut) + " sources are cut to " +
+                  std::to_string(a.max_source_length) + " tokens");
+  }
+
+  a.options.dropout = dropout_rates(a);
+  Model model(model_config(a, tokens), tokens.source, tokens.target);
+  Trainer trainer(model, train, dev, a.options, {a.model, a.fresh}, progress);
+  model.training_record = training_record(trainer, tokens, train);
+  describe(model, tokens, train, dev, trainer.options(), progress);
+  switch (trainer.run(stop_flag())) {
+    case TrainEnd::kAlreadyFinished:
+      progress.note("this run is finished: " + a.model +
+                    "; more --epochs, --updates or --patience extend it");
+      return 0;
+    case TrainEnd::kStopped:
+      progress.note("stopped; the same command goes on from here");
+      return signal_exit_code();
+    case TrainEnd::kFinished:
+      progress.note("done: " + a.model);
+      return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Run add_train(CLI::App& app) {
+  auto arguments = std::make_shared<TrainArguments>();
+  arguments->options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  CLI::App* command = app.add_subcommand("train", "learn a model from a file of pairs");
+  add_data_options(*command, *arguments);
+  add_model_options(*command, *arguments);
+  add_run_options(*command, *arguments);
+  return [arguments] { return train(*arguments); };
+}
+
+}  // namespace regard::cli
