@@ -52,12 +52,14 @@ void prepare_v(PreparedKeys& out, Arena& arena) {
   float* v = arena.array<float>(out.padded_width);
   float* minus_two_v = arena.array<float>(out.padded_width);
   out.v_in_range = true;
+  double sum = 0.0;  // in float its error would be the largest of a score's
   for (Index a = 0; a < out.padded_width; ++a) {
     v[a] = a < out.width ? out.score.scale * out.score.v[a] : 0.0f;
     minus_two_v[a] = -2.0f * v[a];
-    out.sum_v += v[a];
+    sum += static_cast<double>(v[a]);
     out.v_in_range = out.v_in_range && std::fabs(v[a]) <= kLargestFactoredV;
   }
+  out.sum_v = static_cast<float>(sum);
   out.v = v;
   out.minus_two_v = minus_two_v;
 }
