@@ -91,6 +91,8 @@ def determiner(dice, noun, verb, negated):
         return dice.weighted(
             (("some", False), 60), (("the", False), 22), (("my", False), 10), (("this", False), 8)
         )
+    if verb.key == "laver" and "food" in noun.classes:
+        return dice.weighted((("some", True), 5), (("the", True), 4), (("this", True), 2))
     if verb.key in SINGULAR_ONLY or (COSTLY & noun.classes and verb.key not in ("vendre",)):
         return dice.weighted(
             (("a", False), 45), (("the", False), 25), (("my", False), 16), (("this", False), 14)
@@ -248,7 +250,9 @@ def suits_hour(verb, when):
         return not any(word in when for word in ("matin", "midi", "déjeuner", "heure"))
     if verb.key in ("lever", "réveiller", "déjeuner"):
         return not any(word in when for word in ("soir", "dîner", "après", "heure"))
-    return True
+    if verb.key in ("construire", "voyager"):
+        return "heure" not in when
+    return not (verb.key == "dépêcher" and when == "bientôt")
 
 
 def habit_time(dice, verb):

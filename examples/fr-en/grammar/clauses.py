@@ -179,7 +179,8 @@ def _english_forms(clause, simple, asks):
     if tense == "imperfect" and not state and not simple:
         return _be(person, True), verb.ing
     if tense == "past" and clause["perfect"]:
-        return ("has" if third else "have"), verb.participle
+        been = verb.base == "go" and not verb.particle  # "has never been to rome"
+        return ("has" if third else "have"), "been" if been else verb.participle
     if tense in ("past", "imperfect"):
         return ("did", verb.base) if asks else (None, verb.past)
     if tense == "future":

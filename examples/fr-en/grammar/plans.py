@@ -37,7 +37,32 @@ NEVER_ODD = [
         "dîner",
         "crier",
     )
-]
+] + [v for v, _ in lex.MOTIONS if v.key in ("arriver", "partir", "sortir", "rentrer")]
+# "is no longer arriving": what is over in a moment is not given up.
+MOMENTS = {
+    "arriver",
+    "partir",
+    "sortir",
+    "rentrer",
+    "retourner",
+    "quitter",
+    "commencer",
+    "finir",
+    "choisir",
+    "rencontrer",
+    "remercier",
+    "lever",
+    "réveiller",
+    "coucher",
+    "habiller",
+    "dépêcher",
+}
+# "always gets up" says nothing; "always gets up early" does.
+HOURS = {
+    "lever": Phrase("tôt", "early"),
+    "réveiller": Phrase("tôt", "early"),
+    "coucher": Phrase("tard", "late"),
+}
 ALREADY = Phrase("déjà", "already")
 TENSES = (("present", 50), ("past", 20), ("going", 9), ("future", 8), ("imperfect", 8), ("just", 5))
 FEW_TENSES = (("present", 58), ("past", 27), ("going", 10), ("just", 5))
@@ -62,6 +87,8 @@ def frame(dice, verb, who, tense):
         options["neg"] = dice.weighted(*kinds)
         if tense == "past" and options["neg"] == "never" and verb in NEVER_ODD:
             options["neg"] = "not"
+        if options["neg"] == "no longer" and verb.key in MOMENTS:
+            options["neg"] = "not"
     elif tense == "past" and dice.chance(8):
         options["adverb"] = ALREADY
     special = options.get("neg") in ("never", "no longer", "yet") or "adverb" in options
@@ -76,6 +103,8 @@ def frame(dice, verb, who, tense):
     free = not special and not options.get("adverb") and not options.get("habit")
     if free and tense != "just" and dice.chance(27):
         when = choices.time(dice, verb, tense)
+        if when and options.get("neg") and "heure" in when.fr:
+            when = None  # "did not read an hour ago"
         if when and dice.chance(30):
             options["front"] = when
         elif when:
@@ -88,7 +117,31 @@ def frame(dice, verb, who, tense):
     if "n" in verb.flags and tense in ("present", "imperfect") and not options.get("adverb"):
         if options.get("neg") != "never":
             return None
+    return _sensible(verb, options)
+
+
+def _sensible(verb, options):
+    """The options with the hour that a habit of rising needs; None for an idle habit."""
+    adverb = options.get("adverb")
+    often = adverb and adverb is not ALREADY or options.get("neg") == "never"
+    if often and verb.key in HOURS:
+        options["tail"] = (HOURS[verb.key],)
+    if often and verb.key == "arriver":
+        return None
     return options
+
+
+def _idle(verb, options):
+    """'always gets dressed': where?"""
+    return verb.key == "habiller" and habitual(options) and not options.get("tail")
+
+
+def _always_broken(verb, options, objects):
+    """Nobody always breaks the same lamp, or a door."""
+    if verb.key != "casser" or not habitual(options) or options.get("adverb") is ALREADY:
+        return False
+    first, last = objects[0].fr.split()[0], objects[0].fr
+    return first not in ("un", "une", "des", "de") or "porte" in last or "fenêtre" in last
 
 
 def habitual(options):
@@ -135,8 +188,13 @@ def habits(dice):
         "time": {"tail": (choices.habit_time(dice, verb),), "habit": True},
         "never": {"neg": "never"},
     }[kind]
+    options = _sensible(verb, options)
+    if found[0] and _always_broken(verb, options, found[0]):
+        return None
     if dice.chance(20):
         with_place(options, choices.place(dice, verb, found[2]))
+    if _idle(verb, options):
+        return None
     fr, en = clause(who, verb, "present", found[0], **options)
     return fr, en, found[1]
 
@@ -166,6 +224,8 @@ def _transitive(dice, verb, tense):
     partial = options.get("neg") == "not" and options.get("adverb")
     if partial and objects[0].en.startswith(("a ", "an ")):
         return None  # "do not always repair a window"
+    if _always_broken(verb, options, objects):
+        return None
     if habitual(options) and objects[0].fr.split()[0] in dict(lex.NUMBERS):
         return None
     if habitual(options) and noun is not None:
@@ -255,7 +315,7 @@ def intransitive(dice):
     ):
         company = dice.pick(WITH)
         with_place(options, _company(company, who))
-    if verb.key in ("dépêcher", "habiller") and options.get("habit"):
+    if verb.key in ("dépêcher", "habiller") and options.get("habit") or _idle(verb, options):
         return None
     fr, en = clause(who, verb, tense, (), **options)
     return fr, en, combos

@@ -351,6 +351,9 @@ def that(dice):
     about = choices.subject(dice, None, 50)
     if about.fr == who.fr or {about.person, who.person} == {1, 4}:
         return None
+    same = (about.person, about.gender) == (who.person, who.gender)
+    if same and about in lex.PRONOUNS:
+        return None  # "my father believes that he is travelling": he himself?
     if verb is HOPE:
         moves = [MOVES[k] for k in ("venir", "partir", "arriver", "sortir", "rentrer")]
         inner = clause(

@@ -218,7 +218,7 @@ trouver      | find found found finding          | nl  | small-thing money |    
 perdre       | lose lost lost losing             | nl  | small-thing money |                  | out
 oublier      | forget forgot forgotten forgetting | n  | small-thing |                        | out
 regarder     | watch watched watched watching    | dc  | watch animal | la télévision=television; la télévision=television; la télévision=television | indoor
-regarder#at  | look looked looked looking at     |     | look       | le ciel=the sky; la mer=the sea; la lune=the moon | garden
+regarder#at  | look looked looked looking at     |     | look       | le ciel=the sky; la mer=the sea; la lune=the moon |
 écouter      | listen listened listened listening to | dc | listen person | la radio=the radio; de la musique=music / de musique | home
 lire         | read read read reading            | dc  | read       |                         | home quiet
 écrire       | write wrote written writing       | dc  | write      |                         | home quiet
