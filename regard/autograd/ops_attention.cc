@@ -31,16 +31,17 @@ AttentionMemory begin_attention(Tape& tape, ScoreKind kind, ParameterId v, Var k
 }
 
 void attend(Tape& tape, const AttentionMemory& memory, Var query, const Index* key_row, Var context,
-            Matrix weights) {
-  if (tape.recording() && weights.data == nullptr) {
-    weights = tape.arena().matrix(query.rows(), memory.longest());
+            AttentionRows rows) {
+  if (tape.recording() && rows.weights.data == nullptr) {
+    rows.weights = tape.arena().matrix(query.rows(), memory.longest());
   }
   attention::AttentionOutputs outputs;
   outputs.context = context.value;
-  outputs.weights = weights;
+  outputs.weights = rows.weights;
+  outputs.raw_scores = rows.raw_scores;
   attention::attend_forward(*memory.keys, memory.values.value, {query.value, key_row}, outputs,
                             tape.scratch());
-  tape.record([tape = &tape, memory, query, key_row, context, weights] {
+  tape.record([tape = &tape, memory, query, key_row, context, weights = rows.weights] {
     attention::BackwardInputs inputs;
     inputs.queries = {query.value, key_row};
     inputs.weights = weights;

@@ -25,9 +25,15 @@ struct AttentionMemory {
 AttentionMemory begin_attention(Tape& tape, ScoreKind kind, ParameterId v, Var keys, Var values,
                                 const RaggedRows& sentences);
 
-// Writes c_i into `context` for each query row; `weights` [n, at least longest] may be null data,
-// and is then kept inside the tape when recording. key_row is borrowed until backward has run.
+// What attend() writes beside the context, [n, at least longest]; null data: not asked for.
+struct AttentionRows {
+  Matrix weights;     // alpha_ij
+  Matrix raw_scores;  // e_ij
+};
+
+// Writes c_i into `context` for each query row. Weights that were not asked for are kept inside the
+// tape when recording. key_row is borrowed until backward has run.
 void attend(Tape& tape, const AttentionMemory& memory, Var query, const Index* key_row, Var context,
-            Matrix weights);
+            AttentionRows rows);
 
 }  // namespace regard

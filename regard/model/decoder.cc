@@ -162,14 +162,14 @@ void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderStat
       first.step(tape, cell.gi, s0, s1);
       break;
     case DecoderKind::kBahdanau:
-      attention_->attend(tape, memory.attention, s0.h, key_row, cell.context, cell.weights);
+      attention_->attend(tape, memory.attention, s0.h, key_row, cell.context, cell.attention);
       first.input_onto(tape, cell.gi, cell.context, context_block_);
       first.step(tape, cell.gi, s0, s1);
       break;
     case DecoderKind::kConditional: {
       const CellState middle = first.make_state(tape, cell.gi.rows());
       first.step(tape, cell.gi, s0, middle);
-      attention_->attend(tape, memory.attention, middle.h, key_row, cell.context, cell.weights);
+      attention_->attend(tape, memory.attention, middle.h, key_row, cell.context, cell.attention);
       second_->step(tape, second_->input(tape, cell.context), middle, s1);
       break;
     }
@@ -189,7 +189,7 @@ void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderStat
   }
   if (feed_block_ >= 0) {
     const Var top = cell.out.layers.back().h;
-    attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.weights);
+    attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.attention);
     read_out_luong(tape, top, cell.context, cell.out.feed);
   }
 }
@@ -234,7 +234,7 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
       cell.out = rows_of(states, first, n);
       if (attention_) {
         cell.context = context.rows_at(first, n);
-        if (weights.data != nullptr) cell.weights = weights.row_slice(first, n);
+        if (weights.data != nullptr) cell.attention.weights = weights.row_slice(first, n);
       }
       const DecoderState previous =
           t == 0 ? rows_of(begin, 0, n) : rows_of(states, packing.offsets[t - 1], n);
@@ -247,7 +247,7 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
     const Var top = states.layers.back().h;
     if (config_.decoder == DecoderKind::kLuong) {
       // Nothing was fed back, so attention is one call for all steps.
-      attention_->attend(tape, memory.attention, top, key_row, context, weights);
+      attention_->attend(tape, memory.attention, top, key_row, context, {weights, {}});
     } else if (config_.feed_context) {
       context = gather_rows(tape, memory.encoder.summary, key_row, rows);
     }
@@ -262,27 +262,29 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
 
 Decoder::Step Decoder::step(Tape& tape, const DecoderMemory& memory, const DecoderState& state,
                             const std::int32_t* ids, const Index* key_row, Index n,
-                            Index max_length) const {
+                            bool with_scores) const {
   const Inputs in = inputs(tape, memory, ids, key_row, n, nullptr, {});
   Cell cell;
   cell.gi = in.gi;
   cell.out = make_states(tape, n);
   if (attention_) {
     cell.context = tape.make(n, config_.memory());
-    cell.weights = tape.arena().matrix(n, max_length);
+    const Index longest = memory.attention.longest();
+    cell.attention.weights = tape.arena().matrix(n, longest);
+    if (with_scores) cell.attention.raw_scores = tape.arena().matrix(n, longest);
   }
   advance(tape, memory, state, key_row, cell, nullptr, {});
   Var t = cell.out.feed;
   if (t.empty()) {
     const Var top = cell.out.layers.back().h;
     if (config_.decoder == DecoderKind::kLuong) {
-      attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.weights);
+      attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.attention);
     } else if (config_.feed_context) {
       cell.context = gather_rows(tape, memory.encoder.summary, key_row, n);
     }
     t = read_out(tape, top, in.embedded, cell.context);
   }
-  return {cell.out, t, cell.weights};
+  return {cell.out, t, cell.context, cell.attention};
 }
 
 }  // namespace regard

@@ -44,12 +44,14 @@ class Decoder {
 
   struct Step {
     DecoderState state;
-    Var readout;     // t_i [n, readout]
-    Matrix weights;  // [n, longest source], zero beyond each length; null for `fixed`
+    Var readout;  // t_i [n, readout]
+    Var context;  // c_i [n, M]; empty for `fixed` without fed context
+    // [n, longest source], zero beyond each length; null for `fixed`; scores only when asked for.
+    AttentionRows attention;
   };
   // One step of search for n hypotheses that just produced `ids`.
   Step step(Tape& tape, const DecoderMemory& memory, const DecoderState& state,
-            const std::int32_t* ids, const Index* key_row, Index n, Index max_length) const;
+            const std::int32_t* ids, const Index* key_row, Index n, bool with_scores = false) const;
 
  private:
   // The rows of one step (or of all steps) that the recurrence reads and writes.
@@ -58,7 +60,7 @@ class Decoder {
     Var embedded;
     DecoderState out;
     Var context;  // c_i
-    Matrix weights;
+    AttentionRows attention;
   };
   struct Inputs {
     Var embedded;  // E y_{i-1}

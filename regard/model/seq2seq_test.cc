@@ -163,7 +163,7 @@ TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecoding) {
         for (Index t = 0; t < alone.target.rows(); ++t) {
           const auto step =
               model.decoder().step(tape, memory, state, &alone.target.ids[static_cast<size_t>(t)],
-                                   &zero, 1, memory.encoder.length[0]);
+                                   &zero, 1);
           state = step.state;
           const Matrix log_probs = model.next_log_probs(tape, step.readout);
           const Index row = batch.target.offsets[static_cast<size_t>(t)] + batch.target.lane[pair];
@@ -172,7 +172,7 @@ TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecoding) {
               << name(kind) << " pair " << pair << " step " << t;
           if (!c.has_attention()) continue;
           for (Index j = 0; j < memory.encoder.length[0]; ++j) {
-            EXPECT_EQ(step.weights(0, j), forced.weights(row, j));
+            EXPECT_EQ(step.attention.weights(0, j), forced.weights(row, j));
           }
         }
       }

@@ -25,9 +25,9 @@ AttentionMemory AttentionLayer::prepare(Tape& tape, Var memory_rows,
 }
 
 void AttentionLayer::attend(Tape& tape, const AttentionMemory& memory, Var query,
-                            const Index* key_row, Var context, Matrix weights) const {
+                            const Index* key_row, Var context, AttentionRows rows) const {
   const Var projected = query_ ? linear(tape, query, query_) : query;
-  regard::attend(tape, memory, projected, key_row, context, weights);
+  regard::attend(tape, memory, projected, key_row, context, rows);
 }
 
 }  // namespace regard

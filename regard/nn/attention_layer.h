@@ -27,10 +27,9 @@ class AttentionLayer {
   // Projects and prepares the keys of a batch, once.
   AttentionMemory prepare(Tape& tape, Var memory_rows, const RaggedRows& sentences) const;
 
-  // c = sum_j alpha_j h_j for each query row, written into `context`; `weights` [n, longest source]
-  // or null data.
+  // c = sum_j alpha_j h_j for each query row, written into `context`; and the rows asked for.
   void attend(Tape& tape, const AttentionMemory& memory, Var query, const Index* key_row,
-              Var context, Matrix weights) const;
+              Var context, AttentionRows rows) const;
 
  private:
   ScoreKind score_ = ScoreKind::kAdditive;

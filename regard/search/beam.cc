@@ -59,25 +59,27 @@ class Sentence {
   void set_row(size_t i, Index row) { live_[i].row = row; }
 
   // Takes the K best continuations. Rows of `log_probs` and `weights` are those set by set_row().
+  // The step after max_length tokens is there for the end marker: what takes another token is cut.
   void advance(Index step, ConstMatrix log_probs, ConstMatrix weights) {
-    const std::vector<Candidate> best = candidates(step, log_probs);
+    const bool full = step >= max_length_;
     std::vector<Live> next;
-    for (const Candidate& c : best) {
+    std::vector<bool> ended(live_.size());
+    for (const Candidate& c : candidates(step, log_probs)) {
+      if (full && c.id != kEndId) continue;
       const Live& from = live_[static_cast<size_t>(c.hypothesis)];
-      Live h{static_cast<int>(trails_.size()), c.log_prob, from.row};
+      const Live h{static_cast<int>(trails_.size()), c.log_prob, from.row};
       trails_.push_back(trail(from, c, weights));
       if (c.id == kEndId) {
         finish(h, step + 1, true);
+        ended[static_cast<size_t>(c.hypothesis)] = true;
       } else {
         next.push_back(h);
       }
     }
+    if (full) cut(ended);
     live_ = std::move(next);
-    if (live_.empty() || static_cast<Index>(finished_.size()) >= options_.beam) {
-      live_.clear();
-    } else if (step + 1 >= max_length_) {
-      cut(step + 1);
-    } else if (can_stop(step + 1)) {
+    if (live_.empty() || static_cast<Index>(finished_.size()) >= options_.beam ||
+        can_stop(step + 1)) {
       live_.clear();
     }
   }
@@ -148,12 +150,11 @@ class Sentence {
   }
 
   // At the length limit: unfinished hypotheses enter only where fewer than n ended.
-  void cut(Index length) {
-    for (const Live& h : live_) {
+  void cut(const std::vector<bool>& ended) {
+    for (size_t i = 0; i < live_.size(); ++i) {
       if (static_cast<Index>(finished_.size()) >= options_.nbest) break;
-      finish(h, length, false);
+      if (!ended[i]) finish(live_[i], max_length_, false);
     }
-    live_.clear();
   }
 
   bool can_stop(Index next_step) const {
@@ -220,6 +221,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
                       " needs --beam of at least that (it is " + std::to_string(options.beam) +
                       ")");
   }
+  if (sentences.empty()) return {};
   std::vector<std::span<const std::int32_t>> sources;
   const std::vector<std::span<const std::int32_t>> targets(sentences.size());
   for (const SearchSentence& s : sentences) sources.push_back(s.source);
@@ -227,7 +229,6 @@ std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
 
   Tape encoder_tape(network.parameters(), nullptr);
   const DecoderMemory memory = network.encode(encoder_tape, source);
-  const Index longest = source.packing().steps;
   std::vector<Sentence> searches;
   for (size_t i = 0; i < sentences.size(); ++i) {
     searches.emplace_back(sentences[i], source.lane[i], options);
@@ -257,11 +258,11 @@ std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
     state = step == 0 ? network.decoder().start(tape, memory, key_row.data(), n)
                       : gather_state(tape, state, from_row.data(), n);
     const Decoder::Step out =
-        network.decoder().step(tape, memory, state, ids.data(), key_row.data(), n, longest);
+        network.decoder().step(tape, memory, state, ids.data(), key_row.data(), n);
     state = out.state;
     const Matrix log_probs = network.next_log_probs(tape, out.readout);
     for (Sentence& s : searches) {
-      if (!s.live().empty()) s.advance(step, log_probs, out.weights);
+      if (!s.live().empty()) s.advance(step, log_probs, out.attention.weights);
     }
   }
 

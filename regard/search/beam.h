@@ -49,10 +49,12 @@ struct SearchSentence {
 // freed inside.
 //
 // Math   candidates of a step: the K best by log p over live hypotheses and tokens, ended ones
-// included; an ended one
-//        moves to the finished list and its place is not refilled. Ties: the lower hypothesis, then
-//        the lower id. Stops when no live hypothesis can beat the worst of the n kept: log p /
-//        max(lp(t + 1), lp(max)) is a bound.
+//        included; an ended one moves to the finished list and its place is not refilled. Ties: the
+//        lower hypothesis, then the lower id. Stops when no live hypothesis can beat the worst of
+//        the n kept: log p / max(lp(t + 1), lp(max)) is a bound. One step follows the last token
+//        that max_length allows, for the end marker alone; a hypothesis that would go on is cut
+//        there, and enters the list only where fewer than `nbest` ended.
+// Errors ConfigError: beam, nbest or min_length out of range
 std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
                                                  std::span<const SearchSentence> sentences,
                                                  const SearchOptions& options);

@@ -10,15 +10,17 @@ namespace regard {
 // Why the output ended.
 enum class StopReason { kEnd, kMaxLength };
 
-// A token as listed in a record: what is shown, and where it stands in the raw line (empty range for the end marker).
+// A token as listed in a record: what is shown, and where it stands in the raw line (empty range
+// for the end marker).
 struct RecordToken {
   std::string text;
   std::uint32_t begin = 0;  // byte offsets into the raw source or target line
   std::uint32_t end = 0;
 };
 
-// Rows are the listed target tokens, columns the listed source tokens, end markers included (word-level records of
-// `align` have none); row i belongs to the step that produced token i. Row-major.
+// Rows are the listed target tokens, columns the listed source tokens, end markers included
+// (word-level records of `align` have none); row i belongs to the step that produced token i.
+// Row-major.
 struct AttentionMatrix {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
@@ -29,7 +31,8 @@ struct AttentionMatrix {
   }
 };
 
-// One hypothesis of one line. A blank line has empty lists, an empty target and `blank` set: its scores are null.
+// One hypothesis of one line. A blank line has empty lists, an empty target and `blank` set: its
+// scores are null.
 struct Record {
   std::int64_t line = 0;  // from 1
   std::string source;     // the raw line
@@ -43,8 +46,13 @@ struct Record {
   AttentionMatrix attention;
   std::vector<float> token_log_probs;
   StopReason stop = StopReason::kEnd;
-  int rank = 1;                                        // in an n-best list, from 1
-  std::vector<std::string> flags;                      // cut, unknown, ...
+  int rank = 1;                    // in an n-best list, from 1
+  std::vector<std::string> flags;  // see flags.h
+  // Not in the JSON form: ids of target_tokens, source tokens that the model has never seen (their
+  // indices), and how many tokens the source had before it was cut.
+  std::vector<std::int32_t> target_ids;
+  std::vector<std::int64_t> unseen;
+  std::int64_t source_length = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> links;  // align: source, target, both from 0
   std::vector<float> dropped;  // align: per target row, the mass that special tokens took
   bool has_links = false;
