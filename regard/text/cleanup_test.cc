@@ -1,7 +1,9 @@
 #include "regard/text/cleanup.h"
 
 #include <gtest/gtest.h>
+#include <utf8proc.h>
 
+#include <cstdlib>
 #include <random>
 #include <string>
 
@@ -109,6 +111,29 @@ TEST(Cleanup, CleaningTwiceChangesNothingAndRangesAreOrdered) {
           clean_text(std::string_view(raw).substr(range.begin, range.end - range.begin), kRule);
       ASSERT_NE(back.find(line.text.substr(begin, at - begin)), std::string::npos) << raw;
     }
+  }
+}
+
+TEST(Cleanup, UnitByUnitGivesWhatComposingTheWholeLineGives) {
+  const auto whole = [](const std::string& raw) {
+    auto* composed = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(raw.c_str()));
+    std::string text(reinterpret_cast<const char*>(composed));
+    std::free(composed);
+    return text;
+  };
+  std::mt19937 random(9);
+  std::vector<char32_t> marks;  // all that is not a boundary by itself, and what they combine with
+  for (char32_t c = 0x300; c < 0x20000; ++c) {
+    if (c >= 0xD800 && c <= 0xDFFF) continue;
+    const auto* property = utf8proc_get_property(static_cast<utf8proc_int32_t>(c));
+    if (property->combining_class != 0 || property->comb_index != 0xFFFF) marks.push_back(c);
+  }
+  for (int i = 0; i < 40000; ++i) {
+    std::string raw = "x";
+    for (std::size_t k = 0, n = 1 + random() % 6; k < n; ++k) {
+      append_utf8(raw, marks[random() % marks.size()]);
+    }
+    ASSERT_EQ(clean_text(raw, kRule), whole(raw)) << raw;
   }
 }
 
