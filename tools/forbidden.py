@@ -124,7 +124,8 @@ def tracked_files(root):
     )
     if listed.returncode == 0:
         return [root / name for name in listed.stdout.decode().split("\0") if name]
-    return [p for p in root.rglob("*") if "build" not in p.relative_to(root).parts[:1]]
+    outside = ("build", "out", "runs", ".git")
+    return [p for p in root.rglob("*") if p.relative_to(root).parts[0] not in outside]
 
 
 def check_text(root):

@@ -38,7 +38,7 @@ LAYERS = {module: set(below.split()) for module, below in LAYERS.items()}
 THIRD_PARTY = {
     "hwy/": "kernels attention",
     "xxhash.h": "base",
-    "utf8proc.h": "text eval",
+    "utf8proc.h": "text eval view",
     "zlib.h": "text view",
     "zstd.h": "text",
     "nlohmann/": "model translate view train serve cli",
