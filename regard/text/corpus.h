@@ -26,6 +26,9 @@ class TextReader {
   // unless lenient.
   bool next(std::string& line);
 
+  // As LineReader::has_line.
+  bool has_line() const { return reader_.has_line(); }
+
   std::uint64_t line_number() const { return reader_.line_number(); }
   const std::string& name() const { return reader_.name(); }
   std::string place() const { return reader_.place(); }
@@ -88,6 +91,9 @@ class PairReader {
   // Errors: FormatError (data): bad bytes and wrong columns unless lenient, files of different
   // length always.
   bool next(Pair& pair);
+
+  // Is a row at hand, so that next() will not wait for input?
+  bool has_row() const { return first_.has_line() && (!second_ || second_->has_line()); }
 
   // The row of the last pair, from 1.
   std::uint64_t row() const { return rows_; }

@@ -53,6 +53,10 @@ bool LineReader::next(std::string& line) {
   return true;
 }
 
+bool LineReader::has_line() const {
+  return used_ < filled_ && std::memchr(block_.data() + used_, '\n', filled_ - used_) != nullptr;
+}
+
 std::vector<std::string> read_lines(const std::string& path) {
   LineReader reader(path);
   std::vector<std::string> lines;

@@ -26,6 +26,9 @@ class LineReader {
   // std::system_error if the system fails.
   bool next(std::string& line);
 
+  // Is a whole line at hand, so that next() will not wait for input?
+  bool has_line() const;
+
   // The number of the line that next() gave last, from 1; at the end, the number of lines.
   std::uint64_t line_number() const { return line_number_; }
 
