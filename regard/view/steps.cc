@@ -34,8 +34,7 @@ struct Line {
 class StepsText {
  public:
   StepsText(const Record& record, const StepsOptions& options)
-      : record_(record),
-        options_(options),
+      : options_(options),
         width_(std::max(options.terminal.width, kLeastStepsWidth)),
         style_(options.terminal.color, options.terminal.ascii),
         sources_(token_labels(record.source_tokens, options.terminal.ascii)),
@@ -169,7 +168,6 @@ class StepsText {
     }
   }
 
-  const Record& record_;
   const StepsOptions& options_;
   int width_;
   TerminalStyle style_;

@@ -3,21 +3,15 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "regard/translate/record.h"
+#include "regard/translate/token_step.h"
 #include "regard/view/terminal.h"
 
 namespace regard {
 
-// What the model computed to write one target token. Columns are the record's source tokens.
-struct StepDetail {
-  std::vector<float> scores;                       // e_ij; empty for a model without attention
-  std::vector<float> weights;                      // alpha_ij; empty likewise
-  float context_norm = 0.0F;                       // Euclidean length of c_i
-  std::vector<std::pair<std::string, float>> top;  // likeliest next tokens, probabilities, falling
-};
+using StepDetail = TokenStep;  // as Translator::steps() gives them
 
 struct StepsOptions {
   TerminalOptions terminal;  // at least 64 columns are used
