@@ -22,8 +22,7 @@ double normal(std::uint64_t key, Index i) {
   return radius * cos_double(kTwoPi * uniform(key, 2 * i + 1));
 }
 
-void fill_glorot(Matrix w, int gates, std::uint64_t key) {
-  const double limit = std::sqrt(6.0 / static_cast<double>(w.rows / gates + w.cols));
+void fill_uniform(Matrix w, double limit, std::uint64_t key) {
   for (Index i = 0; i < w.rows * w.cols; ++i) {
     w.data[i] = static_cast<float>((2.0 * uniform(key, i) - 1.0) * limit);
   }
@@ -89,7 +88,11 @@ void Parameters::initialise(std::uint64_t seed) {
         std::fill_n(w.data, p.rows * p.cols, 1.0f);
         break;
       case Init::kGlorot:
-        fill_glorot(w, p.gates, key);
+        fill_uniform(w, std::sqrt(6.0 / static_cast<double>(p.rows / p.gates + p.cols)), key);
+        break;
+      case Init::kEmbedding:
+        fill_uniform(w, p.use == Use::kTable ? 1.0 : std::sqrt(3.0 / static_cast<double>(p.cols)),
+                     key);
         break;
       case Init::kForgetGateOne:
         std::fill_n(w.data, p.cols, 0.0f);

@@ -25,6 +25,7 @@ enum class Init {
   kZero,
   kOne,
   kGlorot,             // uniform in +-sqrt(6 / (rows + cols)), rows counted per gate
+  kEmbedding,          // uniform in +-1; tied to the output layer, +-sqrt(3 / cols): unit logits
   kOrthogonalPerGate,  // each square block of rows an orthogonal matrix
   kForgetGateOne,      // LSTM bias i,f,g,o: the second quarter is 1
 };

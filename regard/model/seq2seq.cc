@@ -40,11 +40,11 @@ Seq2seq::Seq2seq(const ModelConfig& config, Index most_floats) : config_(config)
   const Use target_use =
       config_.tie_target || config_.tie_all ? Use::kTableAndProduct : Use::kTable;
   target_embedding_ = parameters_.add(
-      {"target.embedding", config_.target_vocabulary, e, target_use, Init::kGlorot});
+      {"target.embedding", config_.target_vocabulary, e, target_use, Init::kEmbedding});
   source_embedding_ = target_embedding_;
   if (!config_.tie_all) {
     source_embedding_ = parameters_.add({"source.embedding", config_.source_vocabulary,
-                                         config_.source_embedding, Use::kTable, Init::kGlorot});
+                                         config_.source_embedding, Use::kTable, Init::kEmbedding});
   }
   encoder_ = Encoder::make(config_, source_embedding_, parameters_);
   decoder_ = Decoder::make(config_, target_embedding_, parameters_);
