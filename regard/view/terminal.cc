@@ -171,7 +171,7 @@ std::string render_terminal(const Record& record, const TerminalOptions& given) 
     return out;
   }
   out += HeatMap(record, options).draw();
-  if (options.heading) {
+  if (options.legend) {
     const TerminalStyle style(options.color, options.ascii);
     out += '\n';
     for (const std::string& line : wrap_text(kHowToRead, options.width - 2)) {

@@ -22,7 +22,8 @@ struct TerminalOptions {
   int width = 80;       // columns; at least 40 are used
   bool ascii = false;   // frames and shades of ASCII; labels keep their script
   bool digits = true;   // per cent in cells that have room
-  bool heading = true;  // the two sentences above, the legend below
+  bool heading = true;  // what was read and what was written, above
+  bool legend = true;   // how to read the picture, below
 };
 
 // The picture, lines ended by LF.

@@ -47,6 +47,7 @@ TerminalOptions bare(int width) {
   TerminalOptions options;
   options.width = width;
   options.heading = false;
+  options.legend = false;
   return options;
 }
 
@@ -69,6 +70,15 @@ TEST(Terminal, FirstPictureLooksLikeThis) {
       "  Columns: what the model read. Rows: what it wrote. Each row says where it\n"
       "  looked, in per cent, while it wrote that word.\n"
       "  0 \u00b7\u2591\u2592\u2593\u2588 100 %, [ ] or \u25b8 the largest of its row\n");
+}
+
+TEST(Terminal, HeadingAndLegendCanBeLeftOut) {
+  TerminalOptions options;
+  options.heading = false;
+  EXPECT_EQ(render_terminal(bread(), options).find("wrote  we"), std::string::npos);
+  EXPECT_NE(render_terminal(bread(), options).find("Columns: what"), std::string::npos);
+  options.legend = false;
+  EXPECT_EQ(render_terminal(bread(), options).find("Columns: what"), std::string::npos);
 }
 
 TEST(Terminal, PlainPictureHasNoEscapeSequence) {
