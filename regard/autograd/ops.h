@@ -81,7 +81,8 @@ struct LossRows {
   Vector token_loss;      // [R] with label smoothing
 };
 // log p(target) = log_softmax(W t + b) for every row, in row blocks; when recording, the gradients
-// of the SUM of token_loss with respect to t, W and b are added at once.
+// of the SUM of token_loss are made at once: those of W and b are added, that of t is overwritten
+// (it has no earlier writer).
 LossRows linear_cross_entropy(Tape& tape, Var t, ParameterId weight, ParameterId bias,
                               const std::int32_t* target, float label_smoothing);
 

@@ -15,6 +15,7 @@ void record_product(Tape& tape, Var y, Var x, ParameterId weight, ParameterId bi
   Loop::Site* site = nullptr;
   Index first = 0;
   if (loop != nullptr) {
+    require_shape("linear in a loop", "x", x.value, loop->row_count(), x.cols());
     site = &loop->next_site(weight, bias);
     first = loop->first_row();
     copy_rows(x.value, site->inputs.row_slice(first, x.rows()));
@@ -45,6 +46,7 @@ void linear_into(Tape& tape, Var y, Var x, ParameterId weight, ParameterId bias)
   const ParameterInfo& w = tape.parameters().info(weight);
   require_shape("linear", w.name.c_str(), x.value, y.rows(), w.cols);
   require_shape("linear", "y", y.value, x.rows(), w.rows);
+  if (bias) require_shape("linear", "bias", tape.parameters().value(bias), 1, w.rows);
   gemm(x.value, tape.parameters().packed(weight), bias ? ChainStart::kBias : ChainStart::kZero,
        tape.parameters().vector(bias), y.value);
   record_product(tape, y, x, weight, bias);

@@ -8,6 +8,7 @@ LossRows linear_cross_entropy(Tape& tape, Var t, ParameterId weight, ParameterId
   const Parameters& parameters = tape.parameters();
   const ParameterInfo& w = parameters.info(weight);
   require_shape("linear_cross_entropy", "t", t.value, t.rows(), w.cols);
+  require_shape("linear_cross_entropy", "bias", parameters.value(bias), 1, w.rows);
   LossRows rows;
   rows.token_log_prob = {tape.arena().array<float>(t.rows()), t.rows()};
   rows.token_loss = {tape.arena().array<float>(t.rows()), t.rows()};
@@ -31,6 +32,7 @@ Matrix linear_log_softmax(Tape& tape, Var t, ParameterId weight, ParameterId bia
   const Parameters& parameters = tape.parameters();
   const ParameterInfo& w = parameters.info(weight);
   require_shape("linear_log_softmax", "t", t.value, t.rows(), w.cols);
+  require_shape("linear_log_softmax", "bias", parameters.value(bias), 1, w.rows);
   const Matrix logits = tape.arena().matrix(t.rows(), w.rows);
   gemm(t.value, parameters.packed(weight), ChainStart::kBias, parameters.vector(bias), logits);
   log_softmax_rows(logits);

@@ -19,17 +19,26 @@ void add_recurrent_gradients(Tape& tape, ConstMatrix d_gh, ConstMatrix h_prev, P
   column_sums(d_gh, tape.gradients().vector(u_bias));
 }
 
-void check_sequence(const char* op, const Tape& tape, Var gi, ParameterId u, Var out, int gates) {
-  const Index hidden = tape.parameters().info(u).cols;
-  require_shape(op, "gi", gi.value, gi.rows(), gates * hidden);
-  require_shape(op, "out", out.value, gi.rows(), hidden);
+struct Weights {
+  ParameterId u, bias;
+};
+
+void check_sequence(const char* op, const Tape& tape, const Packing& packing, Var gi, Weights w,
+                    Var out, int gates) {
+  const Index hidden = out.cols();
+  require_shape(op, "out", out.value, packing.total(), hidden);
+  require_shape(op, "gi", gi.value, packing.total(), gates * hidden);
+  require_shape(op, "U", tape.parameters().value(w.u), gates * hidden, hidden);
+  require_shape(op, "the bias of U", tape.parameters().value(w.bias), 1, gates * hidden);
 }
 
 }  // namespace
 
 void gru_cell(Tape& tape, Var gi, Var gh, Var h_prev, Var out) {
+  require_shape("gru_cell", "gi", gi.value, gi.rows(), 3 * out.cols());
   require_shape("gru_cell", "gh", gh.value, gi.rows(), gi.cols());
-  require_shape("gru_cell", "h_prev", h_prev.value, gi.rows(), gi.cols() / 3);
+  require_shape("gru_cell", "h_prev", h_prev.value, gi.rows(), out.cols());
+  require_shape("gru_cell", "out", out.value, gi.rows(), out.cols());
   const Matrix gates = kept(tape, gi.rows(), 4 * h_prev.cols());
   gru_cell_forward(gi.value, gh.value, h_prev.value, out.value, gates);
   tape.record([gi, gh, h_prev, out, gates] {
@@ -38,8 +47,11 @@ void gru_cell(Tape& tape, Var gi, Var gh, Var h_prev, Var out) {
 }
 
 void lstm_cell(Tape& tape, Var gi, Var gh, CellState previous, CellState out) {
+  require_shape("lstm_cell", "gi", gi.value, gi.rows(), 4 * out.h.cols());
   require_shape("lstm_cell", "gh", gh.value, gi.rows(), gi.cols());
-  require_shape("lstm_cell", "c_prev", previous.c.value, gi.rows(), gi.cols() / 4);
+  require_shape("lstm_cell", "c_prev", previous.c.value, gi.rows(), out.h.cols());
+  require_shape("lstm_cell", "h", out.h.value, gi.rows(), out.h.cols());
+  require_shape("lstm_cell", "c", out.c.value, gi.rows(), out.h.cols());
   const Matrix gates = kept(tape, gi.rows(), gi.cols());
   lstm_cell_forward(gi.value, gh.value, previous.c.value, out.h.value, out.c.value, gates);
   tape.record([gi, gh, previous, out, gates] {
@@ -51,7 +63,7 @@ void lstm_cell(Tape& tape, Var gi, Var gh, CellState previous, CellState out) {
 
 void gru_sequence(Tape& tape, const SequenceOptions& options, Var gi, ParameterId u,
                   ParameterId u_bias, Var out) {
-  check_sequence("gru_sequence", tape, gi, u, out, 3);
+  check_sequence("gru_sequence", tape, options.packing, gi, {u, u_bias}, out, 3);
   const GruSequence sequence{options.packing, options.reverse, {}};
   const Matrix h_prev = kept(tape, gi.rows(), out.cols());
   const Matrix gates = kept(tape, gi.rows(), 4 * out.cols());
@@ -68,7 +80,7 @@ void gru_sequence(Tape& tape, const SequenceOptions& options, Var gi, ParameterI
 
 void lstm_sequence(Tape& tape, const SequenceOptions& options, Var gi, ParameterId u,
                    ParameterId u_bias, Var out) {
-  check_sequence("lstm_sequence", tape, gi, u, out, 4);
+  check_sequence("lstm_sequence", tape, options.packing, gi, {u, u_bias}, out, 4);
   const LstmSequence sequence{options.packing, options.reverse, {}, {}};
   const Matrix h_prev = kept(tape, gi.rows(), out.cols());
   const Matrix c = kept(tape, gi.rows(), out.cols());

@@ -34,6 +34,11 @@ void check_version(const TensorFile& file, const std::string& place) {
   }
 }
 
+std::vector<Index> shape_of(const ParameterInfo& p) {
+  if (p.use == Use::kVector) return {p.rows * p.cols};
+  return {p.rows, p.cols};
+}
+
 // Tokenizer blocks are U8 tensors "source.tokens.<block>" and "target.tokens.<block>".
 using Blocks = std::map<std::string, std::vector<std::uint8_t>>;
 
@@ -68,12 +73,10 @@ std::string format_model(const Model& model, const float* values) {
   file.metadata["training"] = model.training_record;
   for (const ParameterInfo& p : model.network.parameters().infos()) {
     const Index n = p.rows * p.cols;
-    std::vector<Index> shape = {p.rows, p.cols};
-    if (p.use == Use::kVector) shape = {n};
     file.tensors.push_back(
         {p.name,
          TensorType::kF32,
-         shape,
+         shape_of(p),
          {reinterpret_cast<const std::byte*>(values + p.offset), static_cast<size_t>(n) * 4}});
   }
   const Blocks blocks[2] = {model.source_tokens.serialize(), model.target_tokens.serialize()};
@@ -120,11 +123,10 @@ std::unique_ptr<Model> load_model(const std::string& path) {
   for (int i = 0; i < parameters.count(); ++i) {
     const ParameterInfo& p = parameters.infos()[static_cast<size_t>(i)];
     const TensorEntry* t = file.find(p.name);
-    const size_t bytes = static_cast<size_t>(p.rows * p.cols) * 4;
-    if (t == nullptr || t->type != TensorType::kF32 || t->bytes.size() != bytes) {
-      fail(path, "tensor '" + p.name + "' is missing or has another size than the configuration");
+    if (t == nullptr || t->type != TensorType::kF32 || t->shape != shape_of(p)) {
+      fail(path, "tensor '" + p.name + "' is missing or has another shape than the configuration");
     }
-    std::memcpy(parameters.data() + p.offset, t->bytes.data(), bytes);
+    std::memcpy(parameters.data() + p.offset, t->bytes.data(), t->bytes.size());
   }
   Threads alone;
   parameters.pack(alone, false);

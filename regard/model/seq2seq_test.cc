@@ -161,9 +161,8 @@ TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecoding) {
         const Index zero = 0;
         DecoderState state = model.decoder().start(tape, memory, &zero, 1);
         for (Index t = 0; t < alone.target.rows(); ++t) {
-          const auto step =
-              model.decoder().step(tape, memory, state, &alone.target.ids[static_cast<size_t>(t)],
-                                   &zero, 1);
+          const auto step = model.decoder().step(
+              tape, memory, state, &alone.target.ids[static_cast<size_t>(t)], &zero, 1);
           state = step.state;
           const Matrix log_probs = model.next_log_probs(tape, step.readout);
           const Index row = batch.target.offsets[static_cast<size_t>(t)] + batch.target.lane[pair];

@@ -1,8 +1,9 @@
 #include "regard/model/tensor_file.h"
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "regard/base/checksum.h"
 #include "regard/base/error.h"
@@ -15,6 +16,8 @@ constexpr std::size_t kDataAlignment = 64;
 constexpr std::string_view kStart = "{\"__metadata__\":{\"header_hash\":\"";
 constexpr std::size_t kDigits = 16;
 constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 48;
+constexpr int kDepth = 4;
 
 std::size_t round_up(std::size_t n) {
   return (n + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
@@ -44,9 +47,7 @@ class Parser {
 
   TensorFile parse() {
     const std::span<const std::byte> header = check_header();
-    const nlohmann::ordered_json json =
-        nlohmann::ordered_json::parse(text_of(header), nullptr, false);
-    if (!json.is_object()) damaged("its header is not JSON");
+    const nlohmann::json json = read_json(text_of(header));
     TensorFile file;
     std::map<std::string, std::string> hashes;
     for (const auto& [key, value] : json.at("__metadata__").items()) {
@@ -59,10 +60,14 @@ class Parser {
       }
     }
     data_ = bytes_.subspan(8 + header.size());
+    std::vector<Described> found;
     for (const auto& [key, value] : json.items()) {
-      if (key == "__metadata__") continue;
-      add_tensor(file, key, value, hashes);
+      if (key != "__metadata__") found.push_back(describe(key, value));
     }
+    std::sort(found.begin(), found.end(), [](const Described& a, const Described& b) {
+      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    });
+    for (Described& t : found) place_tensor(file, t, hashes);
     if (next_ != data_.size()) {
       damaged(std::to_string(data_.size() - next_) + " bytes follow the last tensor");
     }
@@ -86,52 +91,99 @@ class Parser {
       damaged("it is cut: the header ends at byte " + std::to_string(8 + n) +
               ", the file at byte " + std::to_string(bytes_.size()));
     }
-    const auto stored = from_hex(text_of(bytes_.subspan(8 + kStart.size(), kDigits)));
-    if (!stored || *stored != header_hash(bytes_.first(8 + n)))
+    // As text: capital digits would be a change that the hash does not see.
+    if (text_of(bytes_.subspan(8 + kStart.size(), kDigits)) !=
+        to_hex(header_hash(bytes_.first(8 + n)))) {
       damaged("its header has been changed");
+    }
     return bytes_.subspan(8, n);
   }
 
-  void add_tensor(TensorFile& file, const std::string& name, const nlohmann::ordered_json& j,
-                  const std::map<std::string, std::string>& hashes) {
-    TensorEntry t;
-    t.name = name;
-    try {
-      const std::string type = j.at("dtype").get<std::string>();
-      if (type != "F32" && type != "U8") damaged("tensor '" + name + "' has type " + type);
-      t.type = type == "F32" ? TensorType::kF32 : TensorType::kU8;
-      t.shape = j.at("shape").get<std::vector<Index>>();
-      const auto offsets = j.at("data_offsets").get<std::vector<std::uint64_t>>();
-      std::uint64_t want = type_size(t.type);
-      for (Index extent : t.shape) {
-        if (extent < 0 ||
-            (extent > 0 && want > data_.size() / static_cast<std::uint64_t>(extent) + 8)) {
-          cut(name);
-        }
-        want *= static_cast<std::uint64_t>(extent);
+  // A parser of its own would be smaller, but this one is tested. It keeps the last of equal keys
+  // and any depth of nesting; we want neither.
+  nlohmann::json read_json(std::string_view text) const {
+    std::set<std::string> keys;
+    std::string group, twice;
+    bool deep = false;
+    const auto watch = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
+      if (depth > kDepth) deep = true;
+      if (event == nlohmann::json::parse_event_t::key && depth <= 2) {
+        const auto key = value.get<std::string>();
+        if (depth == 1) group = key;
+        if (!keys.insert(depth == 1 ? key : group + '\n' + key).second) twice = key;
       }
-      if (offsets.size() != 2 || offsets[0] != next_ || offsets[1] < offsets[0] ||
-          offsets[1] - offsets[0] != want) {
-        damaged("tensor '" + name + "' does not follow the one before it");
+      return !deep;
+    };
+    const nlohmann::json json = nlohmann::json::parse(text, watch, false);
+    if (deep) damaged("its header is nested too deep");
+    if (!twice.empty()) damaged("its header has '" + twice + "' twice");
+    if (!json.is_object()) damaged("its header is not JSON");
+    return json;
+  }
+
+  struct Described {
+    TensorEntry entry;
+    std::uint64_t begin = 0, end = 0;
+  };
+
+  std::vector<std::uint64_t> numbers(const std::string& tensor, const nlohmann::json& j) const {
+    std::vector<std::uint64_t> out;
+    if (!j.is_array()) damaged("tensor '" + tensor + "' is not described");
+    for (const nlohmann::json& number : j) {
+      if (!number.is_number_unsigned() || number.get<std::uint64_t>() > kMaxExtent) {
+        damaged("tensor '" + tensor + "' has an extent or offset that can't be");
       }
-      if (offsets[1] > data_.size()) cut(name);
-      t.bytes = data_.subspan(offsets[0], want);
-      next_ = offsets[1];
-    } catch (const nlohmann::json::exception&) {
-      damaged("tensor '" + name + "' is not described");
+      out.push_back(number.get<std::uint64_t>());
     }
+    return out;
+  }
+
+  Described describe(const std::string& name, const nlohmann::json& j) const {
+    Described t;
+    t.entry.name = name;
+    const bool described = j.is_object() && j.contains("dtype") && j["dtype"].is_string() &&
+                           j.contains("shape") && j.contains("data_offsets");
+    if (!described) damaged("tensor '" + name + "' is not described");
+    const auto type = j["dtype"].get<std::string>();
+    if (type != "F32" && type != "U8") damaged("tensor '" + name + "' has type " + type);
+    t.entry.type = type == "F32" ? TensorType::kF32 : TensorType::kU8;
+    const std::vector<std::uint64_t> shape = numbers(name, j["shape"]);
+    t.entry.shape.assign(shape.begin(), shape.end());
+    const bool none = std::find(shape.begin(), shape.end(), 0u) != shape.end();
+    std::uint64_t want = none ? 0 : type_size(t.entry.type);
+    for (std::uint64_t extent : shape) {
+      if (!none && want > data_.size() / extent) cut(name);
+      want *= extent;
+    }
+    const std::vector<std::uint64_t> offsets = numbers(name, j["data_offsets"]);
+    if (offsets.size() != 2 || offsets[1] < offsets[0] || offsets[1] - offsets[0] != want) {
+      damaged("tensor '" + name + "' has offsets that don't fit its shape");
+    }
+    t.begin = offsets[0];
+    t.end = offsets[1];
+    return t;
+  }
+
+  void place_tensor(TensorFile& file, Described& t,
+                    const std::map<std::string, std::string>& hashes) {
+    const std::string& name = t.entry.name;
+    if (t.begin != next_) damaged("tensor '" + name + "' does not follow the one before it");
+    if (t.end > data_.size()) cut(name);
+    next_ = t.end;
+    const std::span<const std::byte> bytes = data_.subspan(t.begin, t.end - t.begin);
+    t.entry.bytes = bytes;
     if (name.starts_with("_pad.")) {
-      const bool zero = std::all_of(t.bytes.begin(), t.bytes.end(),
-                                    [](std::byte b) { return b == std::byte{0}; });
+      const bool zero =
+          std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
       if (!zero) damaged("padding '" + name + "' is not zero");
       return;
     }
     const auto hash = hashes.find(name);
-    if (hash == hashes.end() || hash->second != to_hex(checksum(t.bytes))) {
-      damaged("tensor '" + name + "' at byte " + std::to_string(t.bytes.data() - bytes_.data()) +
+    if (hash == hashes.end() || hash->second != to_hex(checksum(bytes))) {
+      damaged("tensor '" + name + "' at byte " + std::to_string(bytes.data() - bytes_.data()) +
               " has been changed");
     }
-    file.tensors.push_back(std::move(t));
+    file.tensors.push_back(std::move(t.entry));
   }
 
   [[noreturn]] void cut(const std::string& name) const {
