@@ -1,8 +1,136 @@
+// regard show: one sentence, its translation, and where the model looked.
+#include <memory>
+
+#include "regard/base/error.h"
+#include "regard/base/file.h"
 #include "regard/cli/arguments.h"
 #include "regard/cli/command.h"
+#include "regard/cli/line_report.h"
+#include "regard/cli/output.h"
+#include "regard/cli/terminal.h"
+#include "regard/text/utf8.h"
+#include "regard/translate/record_json.h"
+#include "regard/translate/translator.h"
+#include "regard/view/cells.h"
+#include "regard/view/steps.h"
+#include "regard/view/svg.h"
+
 namespace regard::cli {
-Run add_show(CLI::App& app) {
-  app.add_subcommand("show", "");
-  return [] { return 1; };
+namespace {
+
+struct ShowArguments {
+  CommonArguments common;
+  SearchArguments search;
+  LengthArguments length;
+  std::vector<std::string> words;
+  std::string target, svg, color = "auto";
+  CLI::Option* target_option = nullptr;
+  bool steps = false, json = false, ascii = false;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
 }
+
+Record make_record(const ShowArguments& a, const Translator& translator) {
+  Threads threads(a.common.threads);
+  const std::string sentence = joined(a.words);
+  require_utf8(sentence, "SENTENCE");
+  require_utf8(a.target, "--target");
+  for (const std::string* text : {&sentence, &a.target}) {
+    if (text->find('\n') != std::string::npos) {
+      throw ConfigError("show takes one sentence; a line end stands in '" + *text + "'");
+    }
+  }
+  const LengthFormula formula = length_formula_from_name(a.length.formula);
+  if (a.target_option->count() > 0) {
+    ScoreOptions options;
+    options.formula = formula;
+    options.length_penalty = a.length.penalty;
+    options.max_source_length = a.search.options.max_source_length;
+    options.with_attention = true;
+    const Pair pair{sentence, a.target};
+    return translator.score(std::span(&pair, 1), options, threads)[0];
+  }
+  TranslateOptions options = a.search.options;
+  options.formula = formula;
+  options.length_penalty = a.length.penalty;
+  options.with_attention = true;
+  return translator.translate(std::span(&sentence, 1), options, threads)[0][0];
+}
+
+// The model's own equation, with the state that asks.
+std::string score_formula(const ModelConfig& config) {
+  std::string s = "s_i";
+  if (config.decoder == DecoderKind::kBahdanau) s = "s_(i-1)";
+  if (config.decoder == DecoderKind::kConditional) s = "s'_i";
+  switch (config.attention) {
+    case AttentionKind::kAdditive:
+      return "v . tanh(W_1 " + s + " + W_2 h_j)";
+    case AttentionKind::kDot:
+      return s + " . h_j";
+    case AttentionKind::kScaledDot:
+      return s + " . h_j / sqrt(" + std::to_string(config.memory()) + ")";
+    case AttentionKind::kGeneral:
+      return s + " W h_j";
+  }
+  return {};
+}
+
+void show(ShowArguments& a, Output& output) {
+  const Translator translator(a.common.model);
+  const Record record = make_record(a, translator);
+  if (a.svg == "-") {
+    output.text(render_svg(record));
+    return;
+  }
+  if (!a.svg.empty()) replace_file(a.svg, render_svg(record));
+  if (a.json) {
+    output.line(to_json(record));
+    return;
+  }
+  StepsOptions options;
+  options.terminal = terminal_options(a.color, a.ascii);
+  options.terminal.heading = false;
+  options.terminal.legend = true;
+  output.line(visible_text(record.source) + " -> " + visible_text(record.target));
+  output.line("");
+  output.text(render_terminal(record, options.terminal));
+  if (a.steps) {
+    options.score_formula = score_formula(translator.model().network.config());
+    output.line("");
+    output.text(render_steps(record, translator.steps(record), options));
+  }
+  LineReport report(a.common.quiet, 0, translator.model().source_tokens.kind());
+  report.add({record});  // its warnings; a summary of one line would say nothing
+  if (!a.svg.empty()) report.note("picture: " + a.svg);
+}
+
+}  // namespace
+
+Run add_show(CLI::App& app) {
+  auto a = std::make_shared<ShowArguments>();
+  CLI::App* c = app.add_subcommand("show", "one sentence, and where the model looked");
+  c->add_option("SENTENCE", a->words, "words are joined by blanks")->required();
+  add_common(*c, a->common);
+  a->target_option =
+      c->add_option("--target", a->target, "show this translation instead of the model's own");
+  a->target_option->type_name("TEXT");
+  c->add_flag("--steps", a->steps, "and for each word: scores, weights, context, next words");
+  c->add_option("--svg", a->svg, "and draw the picture into a file; - is standard output")
+      ->type_name("F");
+  c->add_flag("--json", a->json, "the record, instead of a picture in the terminal");
+  c->add_flag("--ascii", a->ascii, "frames and shades of ASCII");
+  c->add_option("--color", a->color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->capture_default_str();
+  add_beam(*c, a->search);
+  add_length(*c, a->length);
+  add_limits(*c, a->search);
+  return [a] { return with_output([&](Output& output) { show(*a, output); }); };
+}
+
 }  // namespace regard::cli

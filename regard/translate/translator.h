@@ -14,7 +14,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "regard/base/threads.h"
@@ -22,16 +21,9 @@
 #include "regard/text/corpus.h"
 #include "regard/translate/options.h"
 #include "regard/translate/record.h"
+#include "regard/translate/token_step.h"
 
 namespace regard {
-
-// What the model computed to write one target token. Columns are the record's source tokens.
-struct TokenStep {
-  std::vector<float> scores;                       // e_ij; empty for `fixed`
-  std::vector<float> weights;                      // alpha_ij; likewise
-  float context_norm = 0.0F;                       // Euclidean length of c_i; 0 without one
-  std::vector<std::pair<std::string, float>> top;  // likeliest next tokens, probabilities, falling
-};
 
 // Immutable once made; every member may be called from many threads at once, each with its own
 // Threads.
