@@ -1,9 +1,11 @@
 // The driver of the matrix product: which tiles, in which order, from which packed operands.
 //
-// K is cut into blocks (of at most kMaxBlockK; the partial sums wait in C), M into blocks whose
-// packed rows fit into the scratch. Inside a block, panels of B are the outer loop and tiles of
-// rows the inner one, so a panel is read from far away once and a packed row tile comes from a near
-// cache. None of these choices changes a bit: see gemm_tile-inl.h.
+// K is cut into blocks (the partial sums wait in C), N into blocks of panels that stay in the
+// second-level cache, M into blocks whose packed rows fit into the scratch. Inside a block, tiles
+// of rows are the outer loop and panels the inner one: a packed row tile stays in the first-level
+// cache, and C is written along its rows. A B that is not packed yet is packed on the way: by the
+// first row tile while it multiplies, or, transposed, panel by panel just before use. None of these
+// choices changes a bit: see gemm_tile-inl.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "regard/kernels/gemm.cc"
 #include "regard/kernels/simd_targets.h"
@@ -20,19 +22,29 @@
 #define REGARD_KERNELS_GEMM_CALL_
 namespace regard {
 
-constexpr Index kMaxBlockK = 1808;
-// What gemm() keeps on the stack.
-constexpr Index kStackScratch = 64 * 1024;
+constexpr Index kMaxBlockK = 640;
+// Floats of a block of panels: 640 KiB, which leaves room beside it in a cache of 1 MiB.
+constexpr Index kBlockPanels = 160 * 1024;
+// The widest group of panels that any target multiplies at once.
+constexpr Index kMaxPanels = 4;
+// Floats that a packed row tile may need.
+constexpr Index kTileScratch = kMaxBlockK * 16 + 16;
+
+enum class Operand { kPanels, kRowMajor, kTransposed };
 
 struct GemmCall {
-  ConstMatrix a;  // [M,K], or [K,M] where a_transposed
-  bool a_transposed = false;
-  PackedMatrix b;
+  Operand a_form = Operand::kRowMajor;  // or kTransposed: `a` is [K,M]
+  ConstMatrix a;
+  Operand b_form = Operand::kPanels;  // otherwise from `b`, [K,N] or transposed [N,K]
+  ConstMatrix b;
+  const float* panels = nullptr;  // all of B packed, or where to
+  float* new_panels = nullptr;    // the same, where B has still to be packed
+  Index k = 0;
   ChainStart start = ChainStart::kZero;
   const float* bias = nullptr;
   Matrix c;
-  float* scratch = nullptr;  // room for the packed rows of A
-  Index scratch_size = 0;    // at least 16 + kMaxBlockK * 16
+  float* scratch = nullptr;  // room for packed rows of A
+  Index scratch_size = 0;    // at least kTileScratch
 };
 
 }  // namespace regard
@@ -51,106 +63,186 @@ struct RowTiles {
   Index rows(Index tile) const { return height + (tile < taller ? 1 : 0); }
 };
 
+// Some row tiles and some panels of C, and one block of k.
+struct Block {
+  RowTiles tiles;
+  Index first_tile, last_tile;
+  Index first_panel, last_panel;
+  Index k0, k;
+  bool packs_b;     // B is packed on the way
+  bool keeps_none;  // ... into the same place for each block of panels, as no other row needs it
+
+  // What a packed row tile takes: a store at its end may spill over.
+  Index packed_size(Index tile) const { return k * tiles.rows(tile) + 16; }
+};
+
+// The distance between panels, and from the first of them to the block's part of `panel`.
+Index panel_gap(const GemmCall& g, const Block& block) {
+  return panel_stride(block.keeps_none ? block.k : g.k);
+}
+Index panel_offset(const GemmCall& g, const Block& block, Index panel) {
+  return block.keeps_none ? (panel - block.first_panel) * panel_stride(block.k)
+                          : panel * panel_stride(g.k) + block.k0 * 16;
+}
+
+void pack_row_tiles(const GemmCall& g, const Block& block) {
+  float* out = g.scratch;
+  if (g.a_form == Operand::kRowMajor) {
+    for (Index i = block.first_tile; i < block.last_tile; ++i) {
+      pack_rows(g.a.row(block.tiles.first(i)) + block.k0, g.a.stride, block.tiles.rows(i), block.k,
+                out);
+      out += block.packed_size(i);
+    }
+    return;
+  }
+  for (Index k = 0; k < block.k; ++k) {
+    const float* a = g.a.row(block.k0 + k);
+    out = g.scratch;
+    for (Index i = block.first_tile; i < block.last_tile; ++i) {
+      const Index row = block.tiles.first(i), rows = block.tiles.rows(i);
+      pack_row_of_columns(a + row, g.a.cols - row, rows, out + k * rows);
+      out += block.packed_size(i);
+    }
+  }
+}
+
+void pack_panels(const GemmCall& g, const Block& block, Index panel, Index panels) {
+  for (Index p = panel; p < panel + panels; ++p) {
+    const Index width = std::min<Index>(16, g.c.cols - p * 16);
+    float* out = g.new_panels + panel_offset(g, block, p);
+    if (g.b_form == Operand::kRowMajor) {
+      pack_panel(g.b.row(block.k0) + p * 16, g.b.stride, width, block.k, out);
+    } else {
+      pack_panel_transposed(g.b.row(p * 16) + block.k0, g.b.stride, width, block.k, out);
+    }
+  }
+}
+
 // A tile whose columns do not all exist: computed beside C, then copied.
 HWY_NOINLINE void multiply_ragged(TileFn fn, Tile t, Index rows, Index panels, Index width) {
-  alignas(64) float c[kTileRows * 16 * std::max(kTilePanels, kFewPanels)];
+  alignas(64) float c[kTileRows * 16 * kMaxPanels];
   const size_t bytes = sizeof(float) * static_cast<size_t>(width);
-  std::memset(c, 0, sizeof(float) * static_cast<size_t>(rows * panels * 16));
+  const Index stride = panels * 16;
+  std::memset(c, 0, sizeof(float) * static_cast<size_t>(rows * stride));
+  for (Index r = 0; r < rows; ++r) {
+    std::memcpy(c + r * stride, t.start + r * t.start_stride, bytes);
+  }
   float* to = t.c;
   const Index to_stride = t.c_stride;
-  for (Index r = 0; r < rows; ++r) {
-    float* row = c + r * panels * 16;
-    if (t.start == ChainStart::kBias) std::memcpy(row, t.bias, bytes);
-    if (t.start == ChainStart::kContinue) std::memcpy(row, to + r * to_stride, bytes);
-  }
-  t.start = ChainStart::kContinue;
-  t.c = c;
-  t.c_stride = panels * 16;
+  t.start = t.c = c;
+  t.start_stride = t.c_stride = stride;
   fn(t);
-  for (Index r = 0; r < rows; ++r) {
-    std::memcpy(to + r * to_stride, c + r * panels * 16, bytes);
-  }
+  for (Index r = 0; r < rows; ++r) std::memcpy(to + r * to_stride, c + r * stride, bytes);
 }
 
-HWY_INLINE void multiply(TileFn fn, const Tile& t, Index rows, Index panels, Index width) {
-  if (width == panels * 16) {
-    fn(t);
-  } else {
-    multiply_ragged(fn, t, rows, panels, width);
-  }
+alignas(64) constexpr float kZeros[16 * kMaxPanels] = {};
+
+// Points the tile at the values where its chains start.
+HWY_INLINE void set_start(const GemmCall& g, const Block& block, Index column, Tile& t) {
+  const ChainStart start = block.k0 > 0 ? ChainStart::kContinue : g.start;
+  t.start = start == ChainStart::kZero   ? kZeros
+            : start == ChainStart::kBias ? g.bias + column
+                                         : t.c;
+  t.start_stride = start == ChainStart::kContinue ? t.c_stride : 0;
 }
 
-// The columns of C from panel `first` on, `panels` at a time, as long as so many are left; returns
-// the first panel that is left.
-template <int max_rows, int panels, bool packed_a>
-HWY_INLINE Index multiply_panels(const GemmCall& g, const RowTiles& tiles, Index first_tile,
-                                 Index last_tile, Tile t, Index k0, Index panel) {
-  const Index n = g.c.cols;
-  const Index all = (n + 15) / 16;
-  const float* a = t.a;
-  for (; panel + panels <= all; panel += panels) {
-    const Index j = panel * 16;
-    t.b = g.b.data + panel * t.b_stride + k0 * 16;
-    t.a = a;
-    t.bias = g.bias != nullptr ? g.bias + j : nullptr;
-    for (Index i = first_tile; i < last_tile; ++i) {
-      const Index rows = tiles.rows(i);
-      t.c = g.c.data + tiles.first(i) * t.c_stride + j;
-      multiply(tile_function<max_rows, panels, packed_a>(rows), t, rows, panels,
-               std::min<Index>(panels * 16, n - j));
-      t.a += packed_a ? t.k * rows : rows * t.a_stride;
+// Row tile `i` of C from panel `panel` on, `panels` at a time, as long as so many are left in the
+// block; returns the first panel that is left.
+template <int max_rows, int panels, AForm a_form>
+HWY_INLINE Index multiply_panels(const GemmCall& g, const Block& block, Index i, Tile t,
+                                 Index panel) {
+  const Index rows = block.tiles.rows(i);
+  const TileFn multiply = tile_function<max_rows, panels, a_form, BForm::kPanels>(rows);
+  const TileFn pack_and_multiply = tile_function<max_rows, panels, a_form, BForm::kRowMajor>(rows);
+  const bool packs = block.packs_b && i == block.first_tile;
+  float* c = t.c;
+  for (; panel + panels <= block.last_panel; panel += panels) {
+    const Index column = panel * 16;
+    const Index width = std::min<Index>(panels * 16, g.c.cols - column);
+    const Index offset = panel_offset(g, block, panel);
+    t.c = c + column;
+    set_start(g, block, column, t);
+    if (packs && g.b_form == Operand::kRowMajor && width == panels * 16) {
+      Tile packing = t;
+      packing.b = g.b.row(block.k0) + column;
+      packing.b_stride = g.b.stride;
+      packing.b_panels = g.new_panels + offset;
+      packing.panel_gap = t.b_stride;
+      pack_and_multiply(packing);
+      continue;
+    }
+    if (packs) pack_panels(g, block, panel, panels);
+    t.b = g.panels + offset;
+    if (width == panels * 16) {
+      multiply(t);
+    } else {
+      multiply_ragged(multiply, t, rows, panels, width);
     }
   }
   return panel;
 }
 
-template <int max_rows, int panels, bool packed_a>
-HWY_INLINE void multiply_all_panels(const GemmCall& g, const RowTiles& tiles, Index first_tile,
-                                    Index last_tile, const Tile& t, Index k0) {
-  Index panel = 0;
-  if constexpr (panels >= 4) {
-    panel = multiply_panels<max_rows, 4, packed_a>(g, tiles, first_tile, last_tile, t, k0, panel);
+template <int max_rows, int panels, AForm a_form>
+HWY_INLINE void multiply_block(const GemmCall& g, const Block& block, Tile t) {
+  t.b_stride = panel_gap(g, block);
+  t.c_stride = g.c.stride;
+  t.k = block.k;
+  for (Index i = block.first_tile; i < block.last_tile; ++i) {
+    Index panel = block.first_panel;
+    t.c = g.c.row(block.tiles.first(i));
+    if constexpr (panels >= 4) {
+      panel = multiply_panels<max_rows, 4, a_form>(g, block, i, t, panel);
+    }
+    if constexpr (panels >= 2) {
+      panel = multiply_panels<max_rows, 2, a_form>(g, block, i, t, panel);
+    }
+    multiply_panels<max_rows, 1, a_form>(g, block, i, t, panel);
+    if (a_form == AForm::kPacked) t.a += block.packed_size(i);
   }
-  if constexpr (panels >= 2) {
-    panel = multiply_panels<max_rows, 2, packed_a>(g, tiles, first_tile, last_tile, t, k0, panel);
+}
+
+// All of M and N for one block of k.
+void multiply_rows_packed(const GemmCall& g, Block block) {
+  const Index panels = (g.c.cols + 15) / 16;
+  const Index pairs = (panels + kTilePanels - 1) / kTilePanels;
+  const Index near = std::max<Index>(1, kBlockPanels / (kTilePanels * panel_stride(block.k)));
+  const Index panel_blocks = (pairs + near - 1) / near;
+  // If all of B is near, a row tile is best multiplied as soon as it is packed.
+  const Index room = std::max<Index>(1, g.scratch_size / block.packed_size(0));
+  const Index at_once = panel_blocks == 1 && !block.packs_b ? 1 : room;
+  const Index row_blocks = (block.tiles.count + at_once - 1) / at_once;
+  block.keeps_none = block.packs_b && row_blocks == 1;
+  Tile t = {};
+  t.a = g.scratch;
+  for (Index r = 0; r < row_blocks; ++r) {
+    block.first_tile = block.tiles.count * r / row_blocks;
+    block.last_tile = block.tiles.count * (r + 1) / row_blocks;
+    pack_row_tiles(g, block);
+    for (Index p = 0; p < panel_blocks; ++p) {
+      block.first_panel = pairs * p / panel_blocks * kTilePanels;
+      block.last_panel = std::min(panels, pairs * (p + 1) / panel_blocks * kTilePanels);
+      multiply_block<kTileRows, kTilePanels, AForm::kPacked>(g, block, t);
+    }
+    block.packs_b = false;
   }
-  multiply_panels<max_rows, 1, packed_a>(g, tiles, first_tile, last_tile, t, k0, panel);
 }
 
 void gemm_impl(const GemmCall& g) noexcept {
-  const Index m = g.c.rows, k_all = g.b.k;
   if (g.c.empty()) return;
-  const Index k_blocks = std::max<Index>(1, (k_all + kMaxBlockK - 1) / kMaxBlockK);
-  Tile t = {};
-  t.b_stride = panel_stride(k_all);
-  t.c_stride = g.c.stride;
-  for (Index block = 0; block < k_blocks; ++block) {
-    const Index k0 = k_all * block / k_blocks;
-    t.k = k_all * (block + 1) / k_blocks - k0;
-    t.start = block == 0 ? g.start : ChainStart::kContinue;
-    if (m <= kFewRows && !g.a_transposed) {
+  const bool few = g.c.rows <= kFewRows && g.a_form == Operand::kRowMajor;
+  const RowTiles tiles(g.c.rows, few ? kFewRows : kTileRows);
+  const Index k_blocks = std::max<Index>(1, (g.k + kMaxBlockK - 1) / kMaxBlockK);
+  for (Index i = 0; i < k_blocks; ++i) {
+    const Index k0 = g.k * i / k_blocks, k = g.k * (i + 1) / k_blocks - k0;
+    const Block block{
+        tiles, 0, tiles.count, 0, (g.c.cols + 15) / 16, k0, k, g.b_form != Operand::kPanels, false};
+    if (few) {
+      Tile t = {};
       t.a = g.a.data + k0;
       t.a_stride = g.a.stride;
-      multiply_all_panels<kFewRows, kFewPanels, false>(g, RowTiles(m, kFewRows), 0, 1, t, k0);
-      continue;
-    }
-    const RowTiles tiles(m, kTileRows);
-    const Index tiles_at_once =
-        std::max<Index>(1, (g.scratch_size - 16) / std::max<Index>(1, t.k * tiles.rows(0)));
-    for (Index first = 0; first < tiles.count; first += tiles_at_once) {
-      const Index last = std::min(tiles.count, first + tiles_at_once);
-      float* to = g.scratch;
-      for (Index i = first; i < last; ++i) {
-        const Index row = tiles.first(i), rows = tiles.rows(i);
-        if (g.a_transposed) {
-          pack_columns(g.a.row(k0) + row, g.a.stride, m - row, rows, t.k, to);
-        } else {
-          pack_rows(g.a.row(row) + k0, g.a.stride, rows, t.k, to);
-        }
-        to += t.k * rows;
-      }
-      t.a = g.scratch;
-      multiply_all_panels<kTileRows, kTilePanels, true>(g, tiles, first, last, t, k0);
+      multiply_block<kFewRows, kFewPanels, AForm::kInPlace>(g, block, t);
+    } else {
+      multiply_rows_packed(g, block);
     }
   }
 }
@@ -167,13 +259,17 @@ REGARD_DISPATCH_TABLE(pack_transposed_impl);
 
 namespace {
 
-// Rows of A that are packed at once when the arena holds them: about a quarter of a usual
-// second-level cache.
-constexpr Index kArenaScratch = 128 * 1024;
+// Floats of A that are packed at once, on the stack or in an arena.
+constexpr Index kStackScratch = 80 * 1024;
+constexpr Index kArenaScratch = 512 * 1024;
 
-void multiply_in(Arena& arena, GemmCall& call) {
-  const Index all = call.c.rows * call.b.k + 16;
-  call.scratch_size = std::max<Index>(16 + kMaxBlockK * 16, std::min(all, kArenaScratch));
+// A product that packs B on the way.
+void multiply_in(Arena& arena, GemmCall call) {
+  const ArenaScope scope(arena);
+  call.new_panels = arena.array<float>(packed_size(call.k, call.c.cols));
+  call.panels = call.new_panels;
+  call.scratch_size =
+      std::max(kTileScratch, std::min(call.c.rows * (call.k + 16) + 16, kArenaScratch));
   call.scratch = arena.array<float>(call.scratch_size);
   REGARD_DISPATCH(gemm_impl)(call);
 }
@@ -195,36 +291,37 @@ void gemm(ConstMatrix a, const PackedMatrix& b, ChainStart start, ConstVector bi
   REGARD_ASSERT(a.rows == c.rows && a.cols == b.k && b.n == c.cols);
   REGARD_ASSERT(start != ChainStart::kBias || bias.size == b.n);
   alignas(64) float scratch[kStackScratch];
-  REGARD_DISPATCH(gemm_impl)
-  ({a, false, b, start, start == ChainStart::kBias ? bias.data : nullptr, c, scratch,
-    kStackScratch});
+  GemmCall call;
+  call.a = a;
+  call.panels = b.data;
+  call.k = b.k;
+  call.start = start;
+  call.bias = start == ChainStart::kBias ? bias.data : nullptr;
+  call.c = c;
+  call.scratch = scratch;
+  call.scratch_size = kStackScratch;
+  REGARD_DISPATCH(gemm_impl)(call);
 }
 
 void gemm_at_b(ConstMatrix a, ConstMatrix b, ChainStart start, Matrix c, Arena& arena) {
   REGARD_ASSERT(a.rows == b.rows && a.cols == c.rows && b.cols == c.cols);
   REGARD_ASSERT(start != ChainStart::kBias);
-  const ArenaScope scope(arena);
-  const PackedMatrix packed = pack(b, arena.array<float>(packed_size(b.rows, b.cols)));
-  GemmCall call{a, true, packed, start, nullptr, c, nullptr, 0};
-  multiply_in(arena, call);
+  multiply_in(arena, {Operand::kTransposed, a, Operand::kRowMajor, b, nullptr, nullptr, b.rows,
+                      start, nullptr, c, nullptr, 0});
 }
 
 void gemm_a_b(ConstMatrix a, ConstMatrix b, ChainStart start, Matrix c, Arena& arena) {
   REGARD_ASSERT(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols);
   REGARD_ASSERT(start != ChainStart::kBias);
-  const ArenaScope scope(arena);
-  const PackedMatrix packed = pack(b, arena.array<float>(packed_size(b.rows, b.cols)));
-  GemmCall call{a, false, packed, start, nullptr, c, nullptr, 0};
-  multiply_in(arena, call);
+  multiply_in(arena, {Operand::kRowMajor, a, Operand::kRowMajor, b, nullptr, nullptr, b.rows, start,
+                      nullptr, c, nullptr, 0});
 }
 
 void gemm_a_bt(ConstMatrix a, ConstMatrix b, ChainStart start, Matrix c, Arena& arena) {
   REGARD_ASSERT(a.rows == c.rows && a.cols == b.cols && b.rows == c.cols);
   REGARD_ASSERT(start != ChainStart::kBias);
-  const ArenaScope scope(arena);
-  const PackedMatrix packed = pack_transposed(b, arena.array<float>(packed_size(b.cols, b.rows)));
-  GemmCall call{a, false, packed, start, nullptr, c, nullptr, 0};
-  multiply_in(arena, call);
+  multiply_in(arena, {Operand::kRowMajor, a, Operand::kTransposed, b, nullptr, nullptr, b.cols,
+                      start, nullptr, c, nullptr, 0});
 }
 
 }  // namespace regard

@@ -45,8 +45,8 @@ HWY_INLINE void transpose_4(const float* const* rows, Index k, float* out, Index
 }
 #endif
 
-// out[k * count + r] = a(r, k0 + k) for count <= kTileRows rows. May write up to 16 floats beyond
-// the tile, which the next tile overwrites.
+// A tile of A: out[k * count + r] = a[r * stride + k] for count <= kVectorLanes rows. May write up
+// to 16 floats beyond the tile.
 HWY_INLINE void pack_rows(const float* a, Index stride, Index count, Index k_count, float* out) {
   Index k = 0;
 #if HWY_TARGET != HWY_SCALAR
@@ -59,56 +59,61 @@ HWY_INLINE void pack_rows(const float* a, Index stride, Index count, Index k_cou
   }
 }
 
-// out[k * count + r] = a(k, r): the tile of A^T. Up to 16 floats beyond may be written, as above;
-// `readable` floats exist in each row of a.
-HWY_INLINE void pack_columns(const float* a, Index stride, Index readable, Index count,
-                             Index k_count, float* out) {
+// One row of a tile of A^T: `count` <= 16 floats, where `readable` >= count exist. May write up to
+// 16 floats beyond.
+HWY_INLINE void pack_row_of_columns(const float* a, Index readable, Index count, float* out) {
   if (readable >= 16) {
-    for (Index k = 0; k < k_count; ++k) store(load(a + k * stride), out + k * count);
-    return;
-  }
-  for (Index k = 0; k < k_count; ++k) {
-    std::memcpy(out + k * count, a + k * stride, sizeof(float) * static_cast<size_t>(count));
+    store(load(a), out);
+  } else {
+    std::memcpy(out, a, sizeof(float) * static_cast<size_t>(count));
   }
 }
 
-inline void pack_impl(const ConstMatrix& b, float* out) noexcept {
-  const Index stride = panel_stride(b.rows);
-  for (Index j = 0; j < b.cols; j += 16) {
-    float* panel = out + j / 16 * stride;
-    const float* from = b.data + j;
-    const int width = static_cast<int>(std::min<Index>(16, b.cols - j));
-    if (width == 16) {
-      for (Index k = 0; k < b.rows; ++k) store(load(from + k * b.stride), panel + k * 16);
-    } else {
-      for (Index k = 0; k < b.rows; ++k) store(load_n(from + k * b.stride, width), panel + k * 16);
-    }
-    // The gap between panels is never used, but a file of packed weights must not hold rubbish.
-    store(set(0.0f), panel + b.rows * 16);
+// One panel of B from `width` columns of a row-major matrix.
+HWY_INLINE void pack_panel(const float* b, Index stride, Index width, Index k_count, float* panel) {
+  if (width == 16) {
+    for (Index k = 0; k < k_count; ++k) store(load(b + k * stride), panel + k * 16);
+  } else {
+    const int n = static_cast<int>(width);
+    for (Index k = 0; k < k_count; ++k) store(load_n(b + k * stride, n), panel + k * 16);
   }
 }
 
-inline void pack_transposed_impl(const ConstMatrix& b, float* out) noexcept {
-  const Index stride = panel_stride(b.cols);
-  for (Index j = 0; j < b.rows; j += 16) {
-    float* panel = out + j / 16 * stride;
-    const Index width = std::min<Index>(16, b.rows - j);
-    Index k = 0;
+// One panel of B from `width` rows of B^T.
+HWY_INLINE void pack_panel_transposed(const float* b, Index stride, Index width, Index k_count,
+                                      float* panel) {
+  Index k = 0;
 #if HWY_TARGET != HWY_SCALAR
-    if (width == 16) {
-      const float* rows[16];
-      for (Index r = 0; r < 16; ++r) rows[r] = b.row(j + r);
-      for (; k + 4 <= b.cols; k += 4) {
-        for (int r = 0; r < 16; r += kVectorLanes) {
-          transpose_4(rows + r, k, panel + k * 16 + r, 16);
-        }
+  if (width == 16) {
+    const float* rows[16];
+    for (Index r = 0; r < 16; ++r) rows[r] = b + r * stride;
+    for (; k + 4 <= k_count; k += 4) {
+      for (int r = 0; r < 16; r += kVectorLanes) {
+        transpose_4(rows + r, k, panel + k * 16 + r, 16);
       }
     }
+  }
 #endif
-    for (; k < b.cols; ++k) {
-      for (Index r = 0; r < 16; ++r) panel[k * 16 + r] = r < width ? b(j + r, k) : 0.0f;
-    }
-    store(set(0.0f), panel + b.cols * 16);
+  for (; k < k_count; ++k) {
+    for (Index r = 0; r < 16; ++r) panel[k * 16 + r] = r < width ? b[r * stride + k] : 0.0f;
+  }
+}
+
+// All of B. The gap between panels is never used, but a file of packed weights must not hold
+// rubbish.
+void pack_impl(const ConstMatrix& b, float* out) noexcept {
+  const Index stride = panel_stride(b.rows);
+  for (Index j = 0; j < b.cols; j += 16, out += stride) {
+    pack_panel(b.data + j, b.stride, std::min<Index>(16, b.cols - j), b.rows, out);
+    store(set(0.0f), out + b.rows * 16);
+  }
+}
+
+void pack_transposed_impl(const ConstMatrix& b, float* out) noexcept {
+  const Index stride = panel_stride(b.cols);
+  for (Index j = 0; j < b.rows; j += 16, out += stride) {
+    pack_panel_transposed(b.row(j), b.stride, std::min<Index>(16, b.rows - j), b.cols, out);
+    store(set(0.0f), out + b.cols * 16);
   }
 }
 

@@ -42,53 +42,65 @@ constexpr int kTileRows = 2, kTilePanels = 1, kFewRows = 1, kFewPanels = 1;
 struct Tile {
   const float* a;  // packed: [k][rows]; in place: rows a_stride apart
   Index a_stride;
-  const float* b;  // panel p starts at b + p * b_stride
+  const float* b;  // in panels: panel p starts at b + p * b_stride; row-major: rows b_stride apart
   Index b_stride;
+  float* b_panels;  // row-major only: where the tile writes B in panels, panel_gap apart, meanwhile
+  Index panel_gap;
   Index k;
-  ChainStart start;
-  const float* bias;
+  const float* start;  // where the chains start: rows start_stride apart, 0 for one row for all
+  Index start_stride;
   float* c;
   Index c_stride;
 };
 
-// Hints that the line at p will be written soon: fetched at once in the state that a store needs.
-HWY_INLINE void prefetch_for_write(const float* p) { __builtin_prefetch(p, 1); }
+enum class AForm { kInPlace, kPacked };
+enum class BForm { kPanels, kRowMajor };
 
-template <int rows, int panels, bool packed_a>
+// A row-major B is asked for this many rows ahead: a jump from row to row is nothing that the
+// processor foresees.
+constexpr Index kRowsAhead = 16;
+
+template <int rows, int panels, AForm a_form, BForm b_form>
 void multiply_tile(const Tile& t) noexcept {
   constexpr int kVectors = panels * kParts;
+  constexpr Index kStepA = a_form == AForm::kPacked ? rows : 1;
   const D d;
   V acc[rows][kVectors];
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] = t.start == ChainStart::kZero ? hn::Zero(d)
-                  : t.start == ChainStart::kBias
-                      ? hn::LoadU(d, t.bias + v * kVectorLanes)
-                      : hn::LoadU(d, t.c + r * t.c_stride + v * kVectorLanes);
+      acc[r][v] = hn::LoadU(d, t.start + r * t.start_stride + v * kVectorLanes);
     }
   }
   const float* a = t.a;
   const float* b = t.b;
-  const float* end = a + (packed_a ? t.k * rows : t.k);
-  const Index a_stride = t.a_stride;
-  const Index b_stride = t.b_stride;
+  float* b_panels = t.b_panels;
+  const float* end = a + t.k * kStepA;
+  const Index a_stride = t.a_stride, b_stride = t.b_stride, panel_gap = t.panel_gap;
   const float* c_row = t.c;
   // The lines of C are asked for one row at a time, two steps of k apart, so that the requests do
   // not crowd out the loads of A and B.
   for (int r = 0; r < rows; ++r, c_row += t.c_stride) {
-    for (int p = 0; p < panels; ++p) prefetch_for_write(c_row + 16 * p);
-    const float* pause = r + 1 < rows ? std::min(end, a + (packed_a ? 2 * rows : 2)) : end;
+    for (int p = 0; p < panels; ++p) __builtin_prefetch(c_row + 16 * p, 1);
+    const float* pause = r + 1 < rows ? std::min(end, a + 2 * kStepA) : end;
     while (a < pause) {
       V bv[kVectors];
       for (int v = 0; v < kVectors; ++v) {
-        bv[v] = hn::LoadU(d, b + (v / kParts) * b_stride + (v % kParts) * kVectorLanes);
+        const Index lane = (v % kParts) * kVectorLanes;
+        if constexpr (b_form == BForm::kPanels) {
+          bv[v] = hn::LoadU(d, b + (v / kParts) * b_stride + lane);
+        } else {
+          bv[v] = hn::LoadU(d, b + v * kVectorLanes);
+          hn::StoreU(bv[v], d, b_panels + (v / kParts) * panel_gap + lane);
+          if (lane == 0) __builtin_prefetch(b + kRowsAhead * b_stride + v * kVectorLanes);
+        }
       }
       for (int i = 0; i < rows; ++i) {
-        const V av = hn::Set(d, packed_a ? a[i] : a[i * a_stride]);
+        const V av = hn::Set(d, a_form == AForm::kPacked ? a[i] : a[i * a_stride]);
         for (int v = 0; v < kVectors; ++v) acc[i][v] = fma(av, bv[v], acc[i][v]);
       }
-      a += packed_a ? rows : 1;
-      b += 16;
+      a += kStepA;
+      b += b_form == BForm::kPanels ? 16 : b_stride;
+      if constexpr (b_form == BForm::kRowMajor) b_panels += 16;
     }
   }
   for (int r = 0; r < rows; ++r) {
@@ -100,14 +112,15 @@ void multiply_tile(const Tile& t) noexcept {
 
 using TileFn = void (*)(const Tile&) noexcept;
 
-// table[r - 1] multiplies r rows.
-template <int panels, bool packed_a, int... r>
+template <int panels, AForm a_form, BForm b_form, int... r>
 constexpr std::array<TileFn, sizeof...(r)> tile_table(std::integer_sequence<int, r...>) {
-  return {{&multiply_tile<r + 1, panels, packed_a>...}};
+  return {{&multiply_tile<r + 1, panels, a_form, b_form>...}};
 }
-template <int max_rows, int panels, bool packed_a>
-constexpr TileFn tile_function(Index rows) {
-  constexpr auto kTable = tile_table<panels, packed_a>(std::make_integer_sequence<int, max_rows>());
+// The function for a tile of `rows` rows, 1 <= rows <= max_rows.
+template <int max_rows, int panels, AForm a_form, BForm b_form>
+TileFn tile_function(Index rows) {
+  static constexpr auto kTable =
+      tile_table<panels, a_form, b_form>(std::make_integer_sequence<int, max_rows>());
   return kTable[static_cast<size_t>(rows - 1)];
 }
 
