@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -103,20 +104,21 @@ class Parser {
   // and any depth of nesting; we want neither.
   nlohmann::json read_json(std::string_view text) const {
     std::set<std::string> keys;
-    std::string group, twice;
+    std::string group;
+    std::optional<std::string> twice;
     bool deep = false;
     const auto watch = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
       if (depth > kDepth) deep = true;
       if (event == nlohmann::json::parse_event_t::key && depth <= 2) {
         const auto key = value.get<std::string>();
         if (depth == 1) group = key;
-        if (!keys.insert(depth == 1 ? key : group + '\n' + key).second) twice = key;
+        if (!keys.insert(depth == 1 ? key : group + '\n' + key).second && !twice) twice = key;
       }
       return !deep;
     };
     const nlohmann::json json = nlohmann::json::parse(text, watch, false);
     if (deep) damaged("its header is nested too deep");
-    if (!twice.empty()) damaged("its header has '" + twice + "' twice");
+    if (twice) damaged("its header has '" + *twice + "' twice");
     if (!json.is_object()) damaged("its header is not JSON");
     return json;
   }
