@@ -24,31 +24,50 @@ constexpr float kLargestY = 1073741824.0f;  // 2^30: the product of four factors
 
 RowExtrema exponentiate_row_impl(const float* x, Index width, Index padded, float* y,
                                  Index chunk_stride) noexcept {
-  F16 largest = set(-std::numeric_limits<float>::infinity());
-  F16 magnitude = set(0.0f);
-  const F16 limit = set(attention::kFactorLimit);
-  F16 outside = set(0.0f);  // 1 in a lane that met a value beyond the limit, NaN included
-  const F16 one = set(1.0f);
-  Index a = 0;
-  for (; a < width; a += 16, y += chunk_stride) {
-    const int n = static_cast<int>(width - a < 16 ? width - a : 16);
-    const F16 v = n == 16 ? load(x + a) : load_n(x + a, n);
-    const F16 size = abs(v);
-    largest = max(largest, v);
-    magnitude = max(magnitude, size);
-    outside = map([&](int i) HWY_ATTR {
-      return hn::IfThenElse(hn::Le(size.p[i], limit.p[i]), outside.p[i], one.p[i]);
+  const D d;
+  const DI di;
+  // Magnitudes are compared as integers, where NaN is above infinity. A hardware maximum may return
+  // either zero and loses NaN: the sign of zero changes no comparison, and a row with NaN is out of
+  // range.
+  V largest[kParts];
+  hn::Vec<DI> magnitude[kParts];
+  for (int i = 0; i < kParts; ++i) {
+    largest[i] = hn::Set(d, -std::numeric_limits<float>::infinity());
+    magnitude[i] = hn::Zero(di);
+  }
+  const auto sixteen = [&](const F16& v) HWY_ATTR {
+    return map([&](int i) HWY_ATTR {
+      largest[i] = hn::Max(largest[i], v.p[i]);
+      magnitude[i] = hn::Max(magnitude[i], hn::BitCast(di, hn::Abs(v.p[i])));
+      return exp_in_range(hn::Add(v.p[i], v.p[i]));
     });
-    const F16 e = map([&](int i) HWY_ATTR { return exp_in_range(hn::Add(v.p[i], v.p[i])); });
-    if (n < 16) store(set(0.0f), y);
-    if (n < 16) {
-      store_n(e, y, n);
-    } else {
-      store(e, y);
-    }
+  };
+  Index a = 0;
+  for (; a + 16 <= width; a += 16, y += chunk_stride) store(sixteen(load(x + a)), y);
+  if (a < width) {
+    const int rest = static_cast<int>(width - a);
+    store(set(0.0f), y);
+    store_n(sixteen(load_n(x + a, rest)), y, rest);
+    a += 16;
+    y += chunk_stride;
   }
   for (; a < padded; a += 16, y += chunk_stride) store(set(0.0f), y);
-  return {reduce_max(largest), reduce_max(magnitude), reduce_max(outside) == 0.0f};
+  alignas(64) float lane_largest[16];
+  alignas(64) std::int32_t lane_magnitude[16];
+  for (int i = 0; i < kParts; ++i) {
+    hn::Store(largest[i], d, lane_largest + i * kVectorLanes);
+    hn::Store(magnitude[i], di, lane_magnitude + i * kVectorLanes);
+  }
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) {
+      if (lane_largest[i] < lane_largest[i + half]) lane_largest[i] = lane_largest[i + half];
+      if (lane_magnitude[i] < lane_magnitude[i + half])
+        lane_magnitude[i] = lane_magnitude[i + half];
+    }
+  }
+  float size;
+  std::memcpy(&size, lane_magnitude, sizeof(size));
+  return {lane_largest[0], size, size <= attention::kFactorLimit};
 }
 
 // Lane sums of n keys against one row: acc[16 n + lane] = sum over the dims of that lane of
@@ -69,18 +88,26 @@ HWY_INLINE void score_keys(const float* row, const AdditiveKeys& keys, Index j, 
         q[g] = hn::Load(d, row + a + 16 * g);
         w[g] = hn::Load(d, keys.minus_two_v + a + 16 * g);
       }
-      for (int n = 0; n < kKeys; ++n) {
-        V x[4];
-        for (int g = 0; g < 4; ++g) {
-          x[g] = fma(q[g], hn::Load(d, key + n * padded + a + 16 * g), one);
-          if (kClamp) x[g] = hn::Min(x[g], limit);
+      // Two keys side by side, so that one's reciprocal fills the other's waits.
+      constexpr int kPair = kKeys > 1 ? 2 : 1;
+      for (int first = 0; first < kKeys; first += kPair) {
+        V x[kPair][4], bottom[kPair], top[kPair];
+        for (int n = 0; n < kPair; ++n) {
+          for (int g = 0; g < 4; ++g) {
+            x[n][g] = fma(q[g], hn::Load(d, key + (first + n) * padded + a + 16 * g), one);
+            if (kClamp) x[n][g] = hn::Min(x[n][g], limit);
+          }
         }
-        const V x01 = hn::Mul(x[0], x[1]);
-        const V x23 = hn::Mul(x[2], x[3]);
-        const V n01 = fma(w[0], x[1], hn::Mul(w[1], x[0]));
-        const V n23 = fma(w[2], x[3], hn::Mul(w[3], x[2]));
-        const V top = fma(n01, x23, hn::Mul(n23, x01));
-        sum[n] = fma(top, reciprocal(hn::Mul(x01, x23)), sum[n]);
+        for (int n = 0; n < kPair; ++n) {
+          const V x01 = hn::Mul(x[n][0], x[n][1]);
+          const V x23 = hn::Mul(x[n][2], x[n][3]);
+          bottom[n] = hn::Mul(x01, x23);
+          const V n01 = fma(w[0], x[n][1], hn::Mul(w[1], x[n][0]));
+          const V n23 = fma(w[2], x[n][3], hn::Mul(w[3], x[n][2]));
+          top[n] = fma(n01, x23, hn::Mul(n23, x01));
+        }
+        for (int n = 0; n < kPair; ++n)
+          sum[first + n] = fma(top[n], reciprocal(bottom[n]), sum[first + n]);
       }
     }
     for (int n = 0; n < kKeys; ++n) hn::Store(sum[n], d, acc + 16 * n + part);

@@ -90,12 +90,16 @@ struct AdditiveVSums {
   float* direct = nullptr;       // sum of d_e tanh(z) over the others
 };
 
-// Gradients of the rows and keys, both short of the factor 4 v: with s = (1 - tanh^2) / 4,
-//   d_rows[chunk][i][lane] = sum_j d_e_ij s_ij,   d_keys[j * padded + dim] += sum_i d_e_ij s_ij.
-// d_scores holds d_e, row i at d_scores + i * stride.
-void additive_backward(const AdditiveKeys& keys, const AdditiveRows& rows, const float* d_scores,
-                       Index stride, float* d_rows, float* d_keys,
-                       const AdditiveVSums& sums) noexcept;
+// Gradients of the rows and keys, both short of the factor 4 v. With s = (1 - tanh^2) / 4:
+struct AdditiveGradients {
+  const float* d_scores = nullptr;  // d_e, row i at d_scores + i * stride
+  Index stride = 0;
+  float* d_rows = nullptr;  // [padded/16, count, 16], overwritten: sum_j d_e_ij s_ij
+  float* d_keys = nullptr;  // [keys, padded], accumulates: sum_i d_e_ij s_ij
+  AdditiveVSums sums;       // accumulate
+};
+void additive_backward(const AdditiveKeys& keys, const AdditiveRows& rows,
+                       const AdditiveGradients& gradients) noexcept;
 
 // out[a] += 4 v[a] sums[a], a < width; sixteen sums lie at sums + chunk_stride * (chunk number).
 void add_v_scaled(const float* v, const float* sums, Index chunk_stride, Index width,

@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 using attention::AdditiveForm;
 using attention::AdditiveKeys;
 using attention::AdditiveRows;
-using attention::AdditiveVSums;
+using Backward = attention::AdditiveGradients;
 
 constexpr float kLargestY = 1073741824.0f;  // 2^30, as forward
 
@@ -34,25 +34,49 @@ struct Chunk {
   float* reciprocals;  // [16]
 };
 
-// r[n] = 1 / x[n] with one reciprocal for all.
+// What a row has against kKeys keys: x = 1 + y, and 1 / (the product of all x).
 template <int kKeys>
-HWY_INLINE void reciprocals(const V* x, V* r) {
+struct Shared {
+  V x[kKeys];
+  V x01, x23;
+  V all;
+};
+
+template <bool kClamp, int kKeys>
+HWY_INLINE Shared<kKeys> share(V q, const V* key) {
+  const D d;
+  Shared<kKeys> s;
+  for (int n = 0; n < kKeys; ++n) {
+    s.x[n] = fma(q, key[n], hn::Set(d, 1.0f));
+    if (kClamp) s.x[n] = hn::Min(s.x[n], hn::Set(d, kLargestY));
+  }
   if constexpr (kKeys == 1) {
-    r[0] = reciprocal(x[0]);
+    s.all = reciprocal(s.x[0]);
   } else if constexpr (kKeys == 2) {
-    const V all = reciprocal(hn::Mul(x[0], x[1]));
-    r[0] = hn::Mul(all, x[1]);
-    r[1] = hn::Mul(all, x[0]);
+    s.all = reciprocal(hn::Mul(s.x[0], s.x[1]));
   } else {
-    const V x01 = hn::Mul(x[0], x[1]);
-    const V x23 = kKeys == 4 ? hn::Mul(x[2], x[kKeys - 1]) : x[2];
-    const V all = reciprocal(hn::Mul(x01, x23));
-    const V r01 = hn::Mul(all, x23);
-    const V r23 = hn::Mul(all, x01);
-    r[0] = hn::Mul(r01, x[1]);
-    r[1] = hn::Mul(r01, x[0]);
-    r[2] = kKeys == 4 ? hn::Mul(r23, x[kKeys - 1]) : r23;
-    if (kKeys == 4) r[kKeys - 1] = hn::Mul(r23, x[2]);
+    s.x01 = hn::Mul(s.x[0], s.x[1]);
+    s.x23 = kKeys == 4 ? hn::Mul(s.x[2], s.x[kKeys - 1]) : s.x[2];
+    s.all = reciprocal(hn::Mul(s.x01, s.x23));
+  }
+  return s;
+}
+
+// r[n] = 1 / x[n].
+template <int kKeys>
+HWY_INLINE void reciprocals(const Shared<kKeys>& s, V* r) {
+  if constexpr (kKeys == 1) {
+    r[0] = s.all;
+  } else if constexpr (kKeys == 2) {
+    r[0] = hn::Mul(s.all, s.x[1]);
+    r[1] = hn::Mul(s.all, s.x[0]);
+  } else {
+    const V r01 = hn::Mul(s.all, s.x23);
+    const V r23 = hn::Mul(s.all, s.x01);
+    r[0] = hn::Mul(r01, s.x[1]);
+    r[1] = hn::Mul(r01, s.x[0]);
+    r[2] = kKeys == 4 ? hn::Mul(r23, s.x[kKeys - 1]) : r23;
+    if (kKeys == 4) r[kKeys - 1] = hn::Mul(r23, s.x[2]);
   }
 }
 
@@ -70,7 +94,6 @@ HWY_INLINE V sum_of(const V* t) {
 template <bool kClamp, int kKeys>
 HWY_INLINE void backward_keys(const Chunk& c, Index j) {
   const D d;
-  const V one = hn::Set(d, 1.0f);
   const V limit = hn::Set(d, kLargestY);
   for (int part = 0; part < 16; part += kVectorLanes) {
     V key[kKeys], d_key[kKeys];
@@ -79,16 +102,16 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
       d_key[n] = hn::Zero(d);
     }
     V sum_r = hn::Load(d, c.reciprocals + part);
+    // The next row's reciprocal is under way while this row's is used.
+    V q = hn::Load(d, c.rows + part);
+    Shared<kKeys> shared = share<kClamp, kKeys>(q, key);
     for (Index i = 0; i < c.count; ++i) {
       const float* d_e = c.d_scores + i * c.stride + j;
-      const V q = hn::Load(d, c.rows + 16 * i + part);
       V d_q = hn::Load(d, c.d_rows + 16 * i + part);
-      V x[kKeys], r[kKeys], t[kKeys];
-      for (int n = 0; n < kKeys; ++n) {
-        x[n] = fma(q, key[n], one);
-        if (kClamp) x[n] = hn::Min(x[n], limit);
-      }
-      reciprocals<kKeys>(x, r);
+      V r[kKeys], t[kKeys];
+      reciprocals<kKeys>(shared, r);
+      const V q_next = hn::Load(d, c.rows + 16 * (i + 1 < c.count ? i + 1 : i) + part);
+      shared = share<kClamp, kKeys>(q_next, key);
       for (int n = 0; n < kKeys; ++n) t[n] = hn::Mul(hn::Set(d, d_e[n]), r[n]);
       sum_r = hn::Add(sum_r, sum_of<kKeys>(t));
       for (int n = 0; n < kKeys; ++n) {
@@ -103,6 +126,7 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
         }
       }
       hn::Store(d_q, d, c.d_rows + 16 * i + part);
+      q = q_next;
     }
     hn::Store(sum_r, d, c.reciprocals + part);
     for (int n = 0; n < kKeys; ++n) {
@@ -130,9 +154,30 @@ HWY_INLINE void backward_chunk(const Chunk& c, Index keys) {
     default:
       break;
   }
+}
+
+// Rows i to end - 1, all of one form. Keys come in tiles, so that memory is read in order; the
+// order of every sum is the same for any tile that is a multiple of four.
+template <bool kClamp>
+HWY_INLINE void backward_run(const AdditiveKeys& keys, const AdditiveRows& rows, Index i, Index end,
+                             const Backward& b) {
+  constexpr Index kTile = 16;
+  for (Index j = 0; j < keys.count; j += kTile) {
+    const Index count = keys.count - j < kTile ? keys.count - j : kTile;
+    for (Index a = 0; a < keys.padded; a += 16) {
+      const Index at = a * rows.count + 16 * i;
+      const Index key = j * keys.padded + a;
+      backward_chunk<kClamp>(
+          {rows.exponentials + at, b.d_rows + at, end - i, b.d_scores + i * b.stride + j, b.stride,
+           keys.exponentials + key, b.d_keys + key, keys.padded, b.sums.reciprocals + a},
+          count);
+    }
+  }
   if (kClamp) return;
-  for (Index i = 0; i < c.count; ++i) {
-    store(mul(load(c.d_rows + 16 * i), load(c.rows + 16 * i)), c.d_rows + 16 * i);
+  for (Index a = 0; a < keys.padded; a += 16) {
+    for (Index n = a * rows.count + 16 * i; n < a * rows.count + 16 * end; n += 16) {
+      store(mul(load(b.d_rows + n), load(rows.exponentials + n)), b.d_rows + n);
+    }
   }
 }
 
@@ -141,56 +186,47 @@ HWY_INLINE F16 load_chunk(const float* x, Index width, Index a) {
   return width - a >= 16 ? load(x + a) : load_n(x + a, static_cast<int>(width - a));
 }
 
-// One row with tanh itself: E = e^(-2|z|), (1 - tanh^2) / 4 = E / (1 + E)^2.
-HWY_INLINE void backward_directly(const AdditiveKeys& keys, const float* row, const float* d_scores,
-                                  Index chunk_stride, float* d_row, float* d_keys,
-                                  float* sum_tanh) {
+// Row i with tanh itself: E = e^(-2|z|), (1 - tanh^2) / 4 = E / (1 + E)^2.
+HWY_INLINE void backward_directly(const AdditiveKeys& keys, const AdditiveRows& rows, Index i,
+                                  const Backward& b) {
   const F16 one = set(1.0f);
-  for (Index a = 0; a < keys.width; a += 16, d_row += chunk_stride) {
-    const F16 q = load_chunk(row, keys.width, a);
+  for (Index a = 0; a < keys.width; a += 16) {
+    const F16 q = load_chunk(rows.raw[i], keys.width, a);
     F16 d_q = set(0.0f);
-    F16 sum = load(sum_tanh + a);
+    F16 sum = load(b.sums.direct + a);
     for (Index j = 0; j < keys.count; ++j) {
       const F16 z = add(q, load_chunk(keys.raw + j * keys.raw_stride, keys.width, a));
       const F16 size = abs(z);
       const F16 e = exp(neg(add(size, size)));
       const F16 sum_e = add(one, e);
-      const F16 d_e = set(d_scores[j]);
+      const F16 d_e = set(b.d_scores[i * b.stride + j]);
       const F16 slope = mul(d_e, div(e, mul(sum_e, sum_e)));
       sum = fma(d_e, tanh(z), sum);
       d_q = add(d_q, slope);
-      float* d_key = d_keys + j * keys.padded + a;
+      float* d_key = b.d_keys + j * keys.padded + a;
       store(add(load(d_key), slope), d_key);
     }
-    store(d_q, d_row);
-    store(sum, sum_tanh + a);
+    store(d_q, b.d_rows + a * rows.count + 16 * i);
+    store(sum, b.sums.direct + a);
   }
 }
 
 void additive_backward_impl(const AdditiveKeys& keys, const AdditiveRows& rows,
-                            const float* d_scores, Index stride, float* d_rows, float* d_keys,
-                            const AdditiveVSums& sums) noexcept {
-  const Index chunk_stride = 16 * rows.count;
-  for (Index n = 0; n < rows.count * keys.padded; n += 16) store(set(0.0f), d_rows + n);
+                            const Backward& b) noexcept {
+  std::memset(b.d_rows, 0, sizeof(float) * static_cast<size_t>(rows.count * keys.padded));
   for (Index i = 0; i < rows.count;) {
     const AdditiveForm form = attention::backward_form(keys, rows.extrema[i]);
     if (form == AdditiveForm::kDirect) {
-      backward_directly(keys, rows.raw[i], d_scores + i * stride, chunk_stride, d_rows + 16 * i,
-                        d_keys, sums.direct);
+      backward_directly(keys, rows, i, b);
       ++i;
       continue;
     }
     Index end = i + 1;  // the run of rows of this form
     while (end < rows.count && attention::backward_form(keys, rows.extrema[end]) == form) ++end;
-    for (Index a = 0; a < keys.padded; a += 16) {
-      const Index at = a / 16 * chunk_stride + 16 * i;
-      const Chunk c{rows.exponentials + at, d_rows + at, end - i,     d_scores + i * stride, stride,
-                    keys.exponentials + a,  d_keys + a,  keys.padded, sums.reciprocals + a};
-      if (form == AdditiveForm::kFactored) {
-        backward_chunk<false>(c, keys.count);
-      } else {
-        backward_chunk<true>(c, keys.count);
-      }
+    if (form == AdditiveForm::kFactored) {
+      backward_run<false>(keys, rows, i, end, b);
+    } else {
+      backward_run<true>(keys, rows, i, end, b);
     }
     i = end;
   }
@@ -221,11 +257,9 @@ REGARD_DISPATCH_TABLE(add_v_scaled_impl);
 
 namespace attention {
 
-void additive_backward(const AdditiveKeys& keys, const AdditiveRows& rows, const float* d_scores,
-                       Index stride, float* d_rows, float* d_keys,
-                       const AdditiveVSums& sums) noexcept {
-  REGARD_DISPATCH(additive_backward_impl)
-  (keys, rows, d_scores, stride, d_rows, d_keys, sums);
+void additive_backward(const AdditiveKeys& keys, const AdditiveRows& rows,
+                       const AdditiveGradients& gradients) noexcept {
+  REGARD_DISPATCH(additive_backward_impl)(keys, rows, gradients);
 }
 void add_v_scaled(const float* v, const float* sums, Index chunk_stride, Index width,
                   float* out) noexcept {

@@ -113,8 +113,9 @@ void additive_block(const Call& call, const RowBlock& block, Scratch& s) noexcep
         exponentiate_row(s.raw[i], keys.width, keys.padded_width, s.query + 16 * i, chunk_stride);
     if (takes_factors(additive, s.extrema[i])) s.d_score_sum += s.row_sums[i];
   }
-  additive_backward(additive, {s.raw, s.query, s.extrema, block.count}, s.d_scores, s.score_stride,
-                    s.d_query, call.sums.d_keys.row(keys.first[block.sentence]), s.v_sums);
+  additive_backward(additive, {s.raw, s.query, s.extrema, block.count},
+                    {s.d_scores, s.score_stride, s.d_query,
+                     call.sums.d_keys.row(keys.first[block.sentence]), s.v_sums});
   for (Index i = 0; call.d_query.data != nullptr && i < block.count; ++i) {
     add_v_scaled(keys.v, s.d_query + 16 * i, chunk_stride, keys.width,
                  call.d_query.row(block.rows[i]));

@@ -15,24 +15,35 @@ HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
 
+// c - a * b in one rounding.
+HWY_INLINE V fnma(V a, V b, V c) {
+#if HWY_TARGET == HWY_SCALAR
+  return fma(hn::Neg(a), b, c);
+#else
+  return hn::NegMulAdd(a, b, c);
+#endif
+}
+
 // 1 / x for 1 <= x <= 2^121: a constant minus the bits is right to 5 %, one Newton step whose
 // constant is balanced between its extremes to 0.14 %, one cubic step to 3e-9, below the rounding.
 HWY_INLINE V reciprocal(V x) {
   const D d;
   const DI di;
   const V r0 = hn::BitCast(d, hn::Sub(hn::Set(di, 0x7EF311C7), hn::BitCast(di, x)));
-  const V nx = hn::Neg(x);
-  const V r1 = hn::Mul(r0, fma(nx, r0, hn::Set(d, 2.00255f)));
-  const V h = fma(nx, r1, hn::Set(d, 1.0f));
+  const V r1 = hn::Mul(r0, fnma(x, r0, hn::Set(d, 2.00255f)));
+  const V h = fnma(x, r1, hn::Set(d, 1.0f));
   return fma(r1, fma(h, h, h), r1);
 }
 
 // e^x for |x| <= 87, the same polynomial as kernels/math-inl.h without its care for what lies
-// beyond: other arguments give some value.
+// beyond: other arguments give some value. Adding 1.5 * 2^23 rounds to an integer n and leaves it
+// in the low bits, whence it goes straight into the exponent.
 HWY_INLINE V exp_in_range(V x) {
   const D d;
   const DI di;
-  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504088896341f)));
+  const V big = hn::Set(d, 12582912.0f);
+  const V shifted = fma(x, hn::Set(d, 1.44269504088896341f), big);
+  const V n = hn::Sub(shifted, big);
   V r = fma(n, hn::Set(d, -0.693359375f), x);
   r = fma(n, hn::Set(d, 2.12194440e-4f), r);
   V y = hn::Set(d, 1.9875691500e-4f);
@@ -42,8 +53,7 @@ HWY_INLINE V exp_in_range(V x) {
   y = fma(y, r, hn::Set(d, 1.6666665459e-1f));
   y = fma(y, r, hn::Set(d, 5.0000001201e-1f));
   y = hn::Add(fma(y, hn::Mul(r, r), r), hn::Set(d, 1.0f));
-  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
-  return hn::BitCast(d, hn::Add(hn::BitCast(di, y), exponent));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, y), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
 #if HWY_TARGET != HWY_SCALAR

@@ -21,13 +21,12 @@ HWY_INLINE int live_lanes(Index count, Index j) {
   return static_cast<int>(count - j < 16 ? count - j : 16);
 }
 
+alignas(64) constexpr float kLaneNumbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
+
 // The first n lanes of v, `rest` in the others.
 HWY_INLINE F16 keep(const F16& v, int n, float rest) {
-  if (n == 16) return v;
-  alignas(64) float x[16];
-  store(v, x);
-  for (int i = n; i < 16; ++i) x[i] = rest;
-  return load(x);
+  return n == 16 ? v : select(less(load(kLaneNumbers), set(static_cast<float>(n))), v, set(rest));
 }
 
 void scale_scores_impl(const ScoreBlock& s, float factor) noexcept {
