@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 
 #include "regard/base/checksum.h"
 #include "regard/base/error.h"
 #include "regard/base/float_environment.h"
 #include "regard/eval/evaluate.h"
+#include "regard/kernels/adam.h"
+#include "regard/kernels/isa.h"
 #include "regard/text/batching.h"
 #include "regard/train/validation.h"
 
@@ -17,13 +20,28 @@ namespace {
 
 constexpr Index kAveraged = 5;         // validations that the average is taken over
 constexpr Index kSkipsBeforeStop = 5;  // updates in a row that may be not finite
-constexpr Index kPairsPerShard = 16;
+// Rows that keep a recurrent product busy: weights come from the third-level cache, and fewer rows
+// than this wait for them. Two shards are worth it earlier, for the second core.
+constexpr Index kPairsPerShard = 32;
+constexpr Index kPairsPerHalf = 16;
 constexpr Index kUpdatesPerEpoch = 150;
-constexpr Index kWantedUpdates = 6000;  // of a run with default epochs
+constexpr Index kValidationUpdates = 10;  // between two validations, at least
+constexpr Index kWantedUpdates = 6000;    // of a run with default epochs
 
-// Ids and lengths of both parts: equal hashes mean equal data as the trainer sees it.
-std::string hash_of(const EncodedPairs& train, const EncodedPairs& dev) {
+// Ids and lengths of both parts, the tokens behind them, and the text that a metric reads: equal
+// hashes mean equal data as the trainer sees it.
+std::string hash_of(const Model& model, const EncodedPairs& train, const EncodedPairs& dev) {
   Checksum sum;
+  for (const Tokenizer* tokens : {&model.source_tokens, &model.target_tokens}) {
+    for (const auto& [name, bytes] : tokens->serialize())
+      sum.update(std::as_bytes(std::span(bytes)));
+  }
+  for (const Pair& p : dev.text) {
+    for (const std::string* side : {&p.source, &p.target}) {
+      sum.update(*side);
+      sum.update(std::string_view("\n"));
+    }
+  }
   for (const EncodedPairs* part : {&train, &dev}) {
     for (const auto* side : {&part->source, &part->target}) {
       for (const std::vector<std::int32_t>& ids : *side) {
@@ -43,6 +61,36 @@ std::vector<PairLength> lengths_of(const EncodedPairs& pairs) {
                        static_cast<std::uint32_t>(pairs.target[i].size() + 1)});
   }
   return lengths;
+}
+
+void check_options(const TrainOptions& o) {
+  const auto count = [](const char* option, Index n) {
+    if (n < 0)
+      throw ConfigError(std::string(option) + " is " + std::to_string(n) +
+                        "; it can't be negative");
+  };
+  count("--epochs", o.epochs);
+  count("--updates", o.updates);
+  count("--batch-tokens", o.batch_tokens);
+  count("--patience", o.patience);
+  count("--validate-every", o.validate_every);
+  count("--save-every", o.save_every);
+  const auto range = [](const char* option, double x, bool good, const char* wanted) {
+    if (!good)
+      throw ConfigError(std::string(option) + " is " + std::to_string(x) + "; wanted " + wanted);
+  };
+  range("--learning-rate", o.learning_rate, o.learning_rate > 0.0 && o.learning_rate <= 1e30,
+        "more than 0");
+  range("--clip", o.clip, o.clip >= 0.0, "0 (none) or more");
+  const auto rate = [&](const char* option, float r) {
+    range(option, static_cast<double>(r), r >= 0.0f && r < 1.0f, "0 to below 1");
+  };
+  rate("--label-smoothing", o.label_smoothing);
+  rate("--dropout-embedding", o.dropout.embedding);
+  rate("--dropout-layer", o.dropout.layer);
+  rate("--dropout-memory", o.dropout.memory);
+  rate("--dropout-readout", o.dropout.readout);
+  if (o.metric != "loss") eval::parse_metrics(o.metric);
 }
 
 bool exists(const std::string& path) {
@@ -65,7 +113,8 @@ Trainer::Trainer(Model& model, const EncodedPairs& train, const EncodedPairs& de
   if (train.size() == 0) {
     throw ConfigError("there is no pair to train on");
   }
-  if (options_.metric != "loss") eval::parse_metrics(options_.metric);
+  require_isa();
+  check_options(options_);
   resolve_defaults();
   lock_.emplace(files_.model + ".lock");
   remove_leftovers(files_.model);
@@ -100,7 +149,10 @@ void Trainer::resolve_defaults() {
   if (options_.epochs == 0) {
     options_.epochs = std::clamp((kWantedUpdates + batches - 1) / batches, Index{10}, Index{300});
   }
-  if (options_.validate_every == 0) options_.validate_every = batches;
+  if (options_.validate_every == 0) {
+    // Whole epochs: one, or as many short ones as make it worth writing files.
+    options_.validate_every = (kValidationUpdates + batches - 1) / batches * batches;
+  }
   if (options_.save_every == 0) options_.save_every = options_.validate_every;
   if (options_.shards == 0) {
     std::vector<Index> sizes;
@@ -108,7 +160,8 @@ void Trainer::resolve_defaults() {
     std::nth_element(sizes.begin(), sizes.begin() + batches / 2, sizes.end());
     options_.shards = 1;
     for (Index n : {2, 4, 8}) {
-      if (sizes[static_cast<size_t>(batches / 2)] / n >= kPairsPerShard) options_.shards = n;
+      const Index pairs = sizes[static_cast<size_t>(batches / 2)] / n;
+      if (pairs >= (n == 2 ? kPairsPerHalf : kPairsPerShard)) options_.shards = n;
     }
   }
   if (options_.shards != 1 && options_.shards != 2 && options_.shards != 4 &&
@@ -136,7 +189,7 @@ RunIdentity Trainer::identity() const {
   add("--seed", o.seed);
   run.options.emplace_back("--metric", o.metric);
   add("--validate-every", o.validate_every);
-  run.data_hash = hash_of(train_, dev_);
+  run.data_hash = hash_of(model_, train_, dev_);
   return run;
 }
 
@@ -185,6 +238,8 @@ double Trainer::rate_at(double progress) const {
 TrainEnd Trainer::run(const std::atomic<bool>& stop) {
   const FloatEnvironment environment;
   if (checkpoint_.state.finished) return TrainEnd::kAlreadyFinished;
+  // From here on there is a state for every MODEL, so that a run killed at any moment goes on.
+  if (checkpoint_.state.update == 0) save_state();
   while (!at_end()) {
     if (!run_epoch(stop)) {
       save_state();
@@ -218,8 +273,9 @@ bool Trainer::run_epoch(const std::atomic<bool>& stop) {
     const bool last = at_end();
     if (s.update % options_.validate_every == 0 || last) validate(epoch_done);
     if (s.update % options_.save_every == 0 && !last) save_state();
-    if (at_end() || s.batch == 0) return true;
+    if (at_end()) return true;
     if (stop.load()) return false;
+    if (s.batch == 0) return true;
   }
   return true;
 }
@@ -255,12 +311,15 @@ void Trainer::one_update(const Batch& batch, double epoch_done, double progress)
   observer_.update(info);
 }
 
-// Larger is better.
+// Larger is better; always finite, since the state is stored as JSON.
 double Trainer::score(ValidationInfo& info) {
   if (dev_.size() == 0) return 0.0;
   info.loss_per_token = mean_loss(model_.network, dev_, options_.batch_tokens, threads_);
   info.metric = info.loss_per_token;
-  if (options_.metric == "loss") return -info.loss_per_token;
+  if (options_.metric == "loss") {
+    return std::isfinite(info.loss_per_token) ? -info.loss_per_token
+                                              : std::numeric_limits<double>::lowest();
+  }
   info.metric = translation_metric(model_, dev_, options_.metric, options_.batch_tokens, threads_);
   return eval::higher_is_better(options_.metric) ? info.metric : -info.metric;
 }
@@ -268,6 +327,7 @@ double Trainer::score(ValidationInfo& info) {
 void Trainer::validate(double epoch) {
   TrainState& s = checkpoint_.state;
   if (s.validated_update == s.update) return;
+  require_finite();
   s.validated_update = s.update;
   const Parameters& p = model_.network.parameters();
   const std::vector<float> values(p.data(), p.data() + p.size());
@@ -292,7 +352,20 @@ void Trainer::validate(double epoch) {
   if (dev_.size() > 0) observer_.validation(info);
 }
 
+// A NaN never reaches a file: updates that are not finite are skipped, and this is for those that
+// were finite and led beyond the range of numbers.
+void Trainer::require_finite() {
+  const CheckpointBlocks b = blocks();
+  for (const float* x : {b.parameters, b.first_moment, b.second_moment}) {
+    if (all_finite(x, b.size)) continue;
+    throw NumericError("training stopped at update " + std::to_string(checkpoint_.state.update) +
+                       ": the parameters are no longer finite; the last checkpoint is untouched. "
+                       "Try a lower --learning-rate");
+  }
+}
+
 void Trainer::save_state() {
+  require_finite();
   save_checkpoint(files_.model + ".state", identity(), checkpoint_, blocks());
 }
 
