@@ -1,5 +1,6 @@
 // regard train: pairs in, MODEL out.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -43,13 +44,13 @@ void add_data_options(CLI::App& c, TrainArguments& a) {
   c.add_option("--source", a.train.source, "two files instead of PAIRS: sources")->type_name("F");
   c.add_option("--target", a.train.target, "and targets, line by line")->type_name("F");
   c.add_option("--dev-source", a.dev.source, "likewise for --dev")->type_name("F");
-  c.add_option("--dev-target", a.dev.target, "")->type_name("F");
+  c.add_option("--dev-target", a.dev.target, "and its targets")->type_name("F");
   c.add_flag("--swap", a.swap, "learn target to source");
   c.add_flag("--lenient", a.lenient, "repair bad bytes and skip malformed rows, counted");
   c.add_option("--tokens", a.tokens, "auto, char, word, subword or subword:SIZE")
       ->capture_default_str();
   c.add_option("--source-tokens", a.source_tokens, "the same for one side");
-  c.add_option("--target-tokens", a.target_tokens, "");
+  c.add_option("--target-tokens", a.target_tokens, "and for the other");
   c.add_flag("--joint", a.joint, "one vocabulary for both sides");
   c.add_option("--min-count", a.min_count, "rarer tokens become unknown (char, word)")
       ->capture_default_str();
@@ -100,13 +101,16 @@ void add_run_options(CLI::App& c, TrainArguments& a) {
       ->capture_default_str();
   c.add_option("--dropout", a.dropout, "on embeddings, between layers, memory and read-out")
       ->capture_default_str();
-  c.add_option("--dropout-embedding", a.dropout_embedding, "overrides for one place; also")
+  c.add_option("--dropout-embedding", a.dropout_embedding, "instead of --dropout: on embeddings")
       ->type_name("R");
-  c.add_option("--dropout-layer", a.dropout_layer, "")->type_name("R");
-  c.add_option("--dropout-memory", a.dropout_memory, "")->type_name("R");
-  c.add_option("--dropout-readout", a.dropout_readout, "")->type_name("R");
+  c.add_option("--dropout-layer", a.dropout_layer, "between layers")->type_name("R");
+  c.add_option("--dropout-memory", a.dropout_memory, "on what the encoder hands over")
+      ->type_name("R");
+  c.add_option("--dropout-readout", a.dropout_readout, "before the output layer")->type_name("R");
   c.add_option("--clip", o.clip, "largest gradient norm; 0: none")->capture_default_str();
-  c.add_option("--label-smoothing", o.label_smoothing, "")->capture_default_str();
+  c.add_option("--label-smoothing", o.label_smoothing,
+               "probability spread over all tokens, 0 to below 1")
+      ->capture_default_str();
   c.add_option("--patience", o.patience,
                "validations without a better one before the end; 0: never")
       ->capture_default_str();
@@ -116,7 +120,7 @@ void add_run_options(CLI::App& c, TrainArguments& a) {
       ->capture_default_str();
   c.add_option("--save-every", o.save_every, "updates between checkpoints; 0: at validations")
       ->capture_default_str();
-  c.add_option("--seed", o.seed, "")->capture_default_str();
+  c.add_option("--seed", o.seed, "of start values, order and dropout")->capture_default_str();
   c.add_option("--threads", o.threads, "no effect on the result; shards run on them")
       ->capture_default_str();
   c.add_flag("--fresh", a.fresh, "start again over a model that is there");
@@ -263,6 +267,33 @@ int train(TrainArguments& a) {
   return 1;
 }
 
+// The options that -h shows; --help-all shows the others too.
+constexpr std::string_view kEveryday[] = {
+    "PAIRS",    "--output",  "--dev",          "--source",        "--target",  "--swap",
+    "--tokens", "--decoder", "--attention",    "--cell",          "--layers",  "--embedding",
+    "--hidden", "--epochs",  "--batch-tokens", "--learning-rate", "--dropout", "--patience",
+    "--metric", "--seed",    "--threads",      "--fresh",         "--log-json"};
+
+// Hides what few need from -h, so that it fits one screen.
+void split_help(CLI::App& c) {
+  std::vector<CLI::Option*> rare;
+  for (CLI::Option* option : c.get_options()) {
+    const bool everyday =
+        std::any_of(std::begin(kEveryday), std::end(kEveryday),
+                    [&](std::string_view e) { return option->check_name(std::string(e)); });
+    if (everyday || option == c.get_help_ptr()) continue;
+    option->group("");
+    rare.push_back(option);
+  }
+  c.add_flag_callback(
+      "--help-all",
+      [rare] {
+        for (CLI::Option* option : rare) option->group("More");
+        throw CLI::CallForHelp();
+      },
+      "all options, the rare ones too");
+}
+
 }  // namespace
 
 Run add_train(CLI::App& app) {
@@ -272,6 +303,7 @@ Run add_train(CLI::App& app) {
   add_data_options(*command, *arguments);
   add_model_options(*command, *arguments);
   add_run_options(*command, *arguments);
+  split_help(*command);
   return [arguments] { return train(*arguments); };
 }
 
