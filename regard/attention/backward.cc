@@ -126,12 +126,12 @@ void dot_block(const Call& call, const RowBlock& block, Scratch& s) noexcept {
   const PreparedKeys& keys = call.keys;
   const Index stride = keys.padded_width;
   gather(call.query, block, keys.width, s.query, stride);
-  weighted_sums({s.d_scores, 1, s.score_stride}, {s.query, stride, block.count, stride},
-                keys.rows.length[block.sentence], true,
-                call.sums.d_keys.row(keys.first[block.sentence]), stride);
+  weighted_sums(
+      {s.d_scores, 1, s.score_stride}, {s.query, stride, block.count, stride}, true,
+      {call.sums.d_keys.row(keys.first[block.sentence]), stride, keys.rows.length[block.sentence]});
   if (call.d_query.data == nullptr) return;
   weighted_sums({s.d_scores, s.score_stride, 1}, live_rows(keys.keys, keys.rows, block.sentence),
-                block.count, false, s.d_query, stride);
+                false, {s.d_query, stride, block.count});
   for (Index i = 0; i < block.count; ++i) {
     add_scaled(s.d_query + i * stride, dot_factor(keys), keys.width,
                call.d_query.row(block.rows[i]));
@@ -145,8 +145,8 @@ void backward_block(const Call& call, const RowBlock& block, Scratch& s) noexcep
   score_gradients(call, block, s);
   if (call.sums.value_width != 0) {
     weighted_sums({s.weights, 1, s.score_stride},
-                  {s.d_context, s.value_stride, block.count, s.value_stride}, length, true,
-                  call.sums.d_values.row(keys.first[block.sentence]), s.value_stride);
+                  {s.d_context, s.value_stride, block.count, s.value_stride}, true,
+                  {call.sums.d_values.row(keys.first[block.sentence]), s.value_stride, length});
   }
   if (keys.score.kind == ScoreKind::kAdditive) {
     additive_block(call, block, s);

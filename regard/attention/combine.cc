@@ -13,80 +13,99 @@ HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
 
+using attention::OutputRows;
 using attention::Rows;
 using attention::WeightGrid;
 
 // Accumulators in registers: 24 of 32 with AVX-512, 8 of 16 elsewhere, in units of one F16.
 constexpr int kTile = kParts == 1 ? 24 : 4;
 
+// Some rows of the right-hand side, whose sums start from nothing or go on.
+struct Part {
+  WeightGrid w;
+  Rows rows;
+  bool accumulate;
+};
+
 template <int kRows, int kVectors>
-HWY_INLINE void sum_tile(const WeightGrid& w, const Rows& rows, Index m, Index col, bool accumulate,
-                         float* out, Index out_stride) {
+HWY_INLINE void sum_tile(const Part& p, Index m, Index col, const OutputRows& out) {
   F16 sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
+    const float* from = out.row(m + r) + col;
     for (int c = 0; c < kVectors; ++c) {
-      sum[r][c] = accumulate ? load(out + (m + r) * out_stride + col + 16 * c) : set(0.0f);
+      sum[r][c] = p.accumulate ? load(from + 16 * c) : set(0.0f);
     }
   }
-  const float* x = rows.data + col;
-  const float* weight = w.data + m * w.row_stride;
-  for (Index j = 0; j < rows.count; ++j, x += rows.stride, weight += w.col_stride) {
+  const float* x = p.rows.data + col;
+  const float* weight = p.w.data + m * p.w.row_stride;
+  for (Index j = 0; j < p.rows.count; ++j, x += p.rows.stride, weight += p.w.col_stride) {
     F16 value[kVectors];
     for (int c = 0; c < kVectors; ++c) value[c] = load(x + 16 * c);
     for (int r = 0; r < kRows; ++r) {
-      const F16 s = set(weight[r * w.row_stride]);
+      const F16 s = set(weight[r * p.w.row_stride]);
       for (int c = 0; c < kVectors; ++c) sum[r][c] = fma(s, value[c], sum[r][c]);
     }
   }
   for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kVectors; ++c) {
-      store(sum[r][c], out + (m + r) * out_stride + col + 16 * c);
-    }
+    float* to = out.row(m + r) + col;
+    for (int c = 0; c < kVectors; ++c) store(sum[r][c], to + 16 * c);
   }
 }
 
-// The last columns, fewer than sixteen: nothing beyond the row is read.
-HWY_INLINE void sum_tail(const WeightGrid& w, const Rows& rows, Index m, Index col, bool accumulate,
-                         float* out, Index out_stride) {
-  const int n = static_cast<int>(rows.width - col);
-  float* to = out + m * out_stride + col;
-  F16 sum = accumulate ? load(to) : set(0.0f);
-  for (Index j = 0; j < rows.count; ++j) {
-    const F16 value = load_n(rows.data + j * rows.stride + col, n);
-    sum = fma(set(w.data[m * w.row_stride + j * w.col_stride]), value, sum);
+// The last columns, fewer than sixteen: nothing beyond the row is read or written.
+HWY_INLINE void sum_tail(const Part& p, Index m, Index col, const OutputRows& out) {
+  const int n = static_cast<int>(p.rows.width - col);
+  float* to = out.row(m) + col;
+  F16 sum = p.accumulate ? load_n(to, n) : set(0.0f);
+  for (Index j = 0; j < p.rows.count; ++j) {
+    const F16 value = load_n(p.rows.data + j * p.rows.stride + col, n);
+    sum = fma(set(p.w.data[m * p.w.row_stride + j * p.w.col_stride]), value, sum);
   }
-  store(sum, to);
+  store_n(sum, to, n);
 }
 
 template <int kRows>
-HWY_INLINE void sum_rows(const WeightGrid& w, const Rows& rows, Index m, bool accumulate,
-                         float* out, Index out_stride) {
+HWY_INLINE void sum_rows(const Part& p, Index m, const OutputRows& out) {
   constexpr int kVectors = kTile / kRows > 8 ? 8 : kTile / kRows;
+  const Index width = p.rows.width;
   Index col = 0;
-  for (; col + 16 * kVectors <= rows.width; col += 16 * kVectors) {
-    sum_tile<kRows, kVectors>(w, rows, m, col, accumulate, out, out_stride);
+  for (; col + 16 * kVectors <= width; col += 16 * kVectors) {
+    sum_tile<kRows, kVectors>(p, m, col, out);
   }
-  for (; col + 16 <= rows.width; col += 16) {
-    sum_tile<kRows, 1>(w, rows, m, col, accumulate, out, out_stride);
-  }
-  if (col == rows.width) return;
-  for (int r = 0; r < kRows; ++r) sum_tail(w, rows, m + r, col, accumulate, out, out_stride);
+  for (; col + 16 <= width; col += 16) sum_tile<kRows, 1>(p, m, col, out);
+  if (col == width) return;
+  for (int r = 0; r < kRows; ++r) sum_tail(p, m + r, col, out);
 }
 
-void weighted_sums_impl(const WeightGrid& w, const Rows& rows, Index outputs, bool accumulate,
-                        float* out, Index out_stride) noexcept {
+HWY_INLINE void sum_part(const Part& p, const OutputRows& out) {
   constexpr int kMostRows = kTile / 2;
   Index m = 0;
-  for (; m + kMostRows <= outputs; m += kMostRows) {
-    sum_rows<kMostRows>(w, rows, m, accumulate, out, out_stride);
-  }
+  for (; m + kMostRows <= out.count; m += kMostRows) sum_rows<kMostRows>(p, m, out);
   if constexpr (kMostRows > 4) {
-    for (; m + 4 <= outputs; m += 4) sum_rows<4>(w, rows, m, accumulate, out, out_stride);
+    for (; m + 4 <= out.count; m += 4) sum_rows<4>(p, m, out);
   }
   if constexpr (kMostRows > 2) {
-    for (; m + 2 <= outputs; m += 2) sum_rows<2>(w, rows, m, accumulate, out, out_stride);
+    for (; m + 2 <= out.count; m += 2) sum_rows<2>(p, m, out);
   }
-  for (; m < outputs; ++m) sum_rows<1>(w, rows, m, accumulate, out, out_stride);
+  for (; m < out.count; ++m) sum_rows<1>(p, m, out);
+}
+
+// The right-hand rows come in parts that stay in the second cache while all output rows pass; a
+// chain goes on where it stopped.
+void weighted_sums_impl(const WeightGrid& w, const Rows& rows, bool accumulate,
+                        const OutputRows& out) noexcept {
+  constexpr Index kPartFloats = 32768;
+  const Index fitting = rows.width == 0 ? rows.count : kPartFloats / rows.width;
+  const Index step = fitting < 64 ? 64 : fitting;
+  Index j = 0;
+  do {  // once at least: with no rows the sums are zero
+    Part p{w, rows, accumulate || j > 0};
+    p.w.data += j * w.col_stride;
+    p.rows.data += j * rows.stride;
+    p.rows.count = rows.count - j < step ? rows.count - j : step;
+    sum_part(p, out);
+    j += step;
+  } while (j < rows.count);
 }
 
 // Lane sums of kRows rows of x with four rows: acc[16 * (4 * row + key)]. Beyond the last key the
@@ -192,9 +211,9 @@ REGARD_DISPATCH_TABLE(add_scaled_impl);
 
 namespace attention {
 
-void weighted_sums(const WeightGrid& weights, const Rows& rows, Index outputs, bool accumulate,
-                   float* out, Index out_stride) noexcept {
-  REGARD_DISPATCH(weighted_sums_impl)(weights, rows, outputs, accumulate, out, out_stride);
+void weighted_sums(const WeightGrid& weights, const Rows& rows, bool accumulate,
+                   const OutputRows& out) noexcept {
+  REGARD_DISPATCH(weighted_sums_impl)(weights, rows, accumulate, out);
 }
 void row_dots(const float* x, Index x_stride, Index x_rows, const Rows& rows, float* out,
               Index out_stride) noexcept {

@@ -25,10 +25,19 @@ struct WeightGrid {
   Index col_stride = 0;
 };
 
+// Where output row m goes: data + (index ? index[m] : m) * stride.
+struct OutputRows {
+  float* data = nullptr;
+  Index stride = 0;
+  Index count = 0;
+  const Index* index = nullptr;
+  float* row(Index m) const { return data + (index == nullptr ? m : index[m]) * stride; }
+};
+
 // out[m] = (accumulate ? out[m] : 0) + sum_j weight(m, j) rows[j], one chain of multiply-adds over
-// j in order per element. Writes padded_lanes(width) floats a row; `out_stride` is at least that.
-void weighted_sums(const WeightGrid& weights, const Rows& rows, Index outputs, bool accumulate,
-                   float* out, Index out_stride) noexcept;
+// j in order per element. Writes `rows.width` floats a row.
+void weighted_sums(const WeightGrid& weights, const Rows& rows, bool accumulate,
+                   const OutputRows& out) noexcept;
 
 // out[i * out_stride + j] = x_i . rows[j]: sixteen partial sums, then the fixed tree. Row i of x
 // starts at x + i * x_stride and is zero from `width` to padded_lanes(width). Writes a multiple of

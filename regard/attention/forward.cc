@@ -16,11 +16,9 @@ constexpr char kForward[] = "attend_forward";
 
 // Memory for one block of rows.
 struct Scratch {
-  float* query = nullptr;    // [kRowBlock, padded_width]: exponentials, or gathered rows
-  float* scores = nullptr;   // [kRowBlock, score_stride]
-  Index score_stride = 0;    // of the longest sentence
-  float* context = nullptr;  // [kRowBlock, padded Dv]
-  Index context_stride = 0;
+  float* query = nullptr;   // [kRowBlock, padded_width]: exponentials, or gathered rows
+  float* scores = nullptr;  // [kRowBlock, score_stride]
+  Index score_stride = 0;   // of the longest sentence
   const float* raw[kRowBlock] = {};
   RowExtrema extrema[kRowBlock] = {};
   float shift[kRowBlock] = {};  // what the block's scores lack: sum of v, or 0
@@ -135,12 +133,8 @@ void forward_block(const Call& call, const RowBlock& block, Scratch& s) noexcept
   }
   if (out.context.data == nullptr) return;
   weighted_sums({s.scores, s.score_stride, 1},
-                live_rows(call.values, call.keys.rows, block.sentence), block.count, false,
-                s.context, s.context_stride);
-  for (Index i = 0; i < block.count; ++i) {
-    std::memcpy(out.context.row(block.rows[i]), s.context + i * s.context_stride,
-                sizeof(float) * static_cast<std::size_t>(call.values.cols));
-  }
+                live_rows(call.values, call.keys.rows, block.sentence), false,
+                {out.context.data, out.context.stride, block.count, block.rows});
 }
 
 }  // namespace
@@ -176,8 +170,6 @@ void attend_forward(const PreparedKeys& keys, ConstMatrix values, const QueryRow
   scratch.query = workspace.array<float>(rows * keys.padded_width);
   scratch.score_stride = padded_lanes(keys.longest);
   scratch.scores = workspace.array<float>(rows * scratch.score_stride);
-  scratch.context_stride = padded_lanes(values.cols);
-  scratch.context = workspace.array<float>(rows * scratch.context_stride);
   for (const RowBlock& block : blocks) forward_block(call, block, scratch);
 }
 

@@ -89,16 +89,24 @@ void attend_forward(const Call<T>& c, const Outputs<T>& out) {
   }
 }
 
+template <class T>
+struct Pair {
+  const T* q;
+  const T* k;
+  T* d_q;
+  T* d_k;
+};
+
 // One pair's part of the gradients, given the gradient of its score.
 template <class T>
-void score_backward(const Call<T>& c, const T* q, const T* k, T d_e, const Gradients<T>& g, T* d_q,
-                    T* d_k) {
+void score_backward(const Call<T>& c, const Pair<T>& pair, T d_e, VectorView<T> d_v) {
+  const auto [q, k, d_q, d_k] = pair;
   d_e *= factor(c);
   for (Index a = 0; a < c.keys.cols; ++a) {
     if (c.kind == ScoreKind::kAdditive) {
       const T t = std::tanh(q[a] + k[a]);
       const T d_z = d_e * c.v[a] / std::pow(std::cosh(q[a] + k[a]), T(2));
-      g.d_v[a] += d_e * t;
+      d_v[a] += d_e * t;
       d_q[a] += d_z;
       d_k[a] += d_z;
     } else {
@@ -128,8 +136,8 @@ void attend_backward(const Call<T>& c, MatrixView<const T> weights, MatrixView<c
     }
     for (Index j = 0; j < length; ++j) {
       const T d_e = weights(i, j) * (d_w[static_cast<std::size_t>(j)] - mean);
-      score_backward(c, q.data(), c.keys.row(start + j), d_e, g, d_q.data(),
-                     g.d_keys.row(start + j));
+      score_backward<T>(c, {q.data(), c.keys.row(start + j), d_q.data(), g.d_keys.row(start + j)},
+                        d_e, g.d_v);
     }
     if (c.kind != ScoreKind::kGeneral) {
       for (Index a = 0; a < c.query.cols; ++a) g.d_query(i, a) += d_q[static_cast<std::size_t>(a)];
