@@ -1,5 +1,6 @@
 #include "regard/train/checkpoint.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -96,6 +97,9 @@ void load_checkpoint(const std::string& path, const RunIdentity& run, Checkpoint
   const auto options = nlohmann::ordered_json::parse(text("options"), nullptr, false);
   const auto state = nlohmann::ordered_json::parse(text("state"), nullptr, false);
   if (!options.is_object() || !state.is_object()) fail(path, "the checkpoint's state is not JSON");
+  for (const auto& [name, value] : options.items()) {
+    if (!value.is_string()) fail(path, "the checkpoint's option '" + name + "' is not text");
+  }
   check_identity(path, options, run);
   if (text("data_hash") != run.data_hash) {
     throw ConfigError(
@@ -109,6 +113,11 @@ void load_checkpoint(const std::string& path, const RunIdentity& run, Checkpoint
     });
   } catch (const nlohmann::json::exception&) {
     fail(path, "the checkpoint's counters are incomplete");
+  }
+  const TrainState& s = checkpoint.state;
+  if (std::min({s.update, s.adam_steps, s.epoch, s.batch, s.skipped_in_row, s.bad_validations}) <
+      0) {
+    fail(path, "the checkpoint has a negative counter");
   }
   read_floats(file, path, "parameters", blocks.parameters, blocks.size);
   read_floats(file, path, "first_moment", blocks.first_moment, blocks.size);

@@ -20,7 +20,7 @@ struct TrainOptions {
   float label_smoothing = 0.0f;
   Index patience = 10;          // validations without a better one; 0: no early stop
   std::string metric = "loss";  // loss, or a metric of eval/evaluate.h
-  Index validate_every = 0;     // updates; 0: once an epoch
+  Index validate_every = 0;     // updates; 0: once an epoch, or once in 10 updates
   Index save_every = 0;         // updates; 0: at each validation
   std::uint64_t seed = 1;
   int threads = 2;

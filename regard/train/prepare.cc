@@ -87,10 +87,11 @@ std::vector<Pair> hold_out(std::vector<Pair>& train) {
   std::uint64_t last = 0;
   size_t taken = 0;
   for (const auto& [hash, count] : pairs_of_hash) {
-    if (taken >= want) break;
+    if (taken >= want || taken + count > train.size() / 2) break;
     taken += count;
     last = hash;
   }
+  if (taken == 0) return dev;
   std::vector<Pair> rest;
   for (Pair& p : train) {
     (checksum(p.source) <= last ? dev : rest).push_back(std::move(p));

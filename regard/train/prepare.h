@@ -45,7 +45,7 @@ EncodedPairs encode_pairs(std::vector<Pair> pairs, const Tokenizers& tokenizers,
 
 // Takes a dev part out of `train`: 2 per cent, 50 to 1,000 pairs, chosen by a hash of the source so
 // that equal sources stay together and the choice does not change with order. Nothing from fewer
-// than 200 pairs.
+// than 200 pairs, and never more than half of them (where many have one source).
 std::vector<Pair> hold_out(std::vector<Pair>& train);
 
 }  // namespace regard

@@ -1,6 +1,7 @@
 #include "regard/train/trainer.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -174,7 +175,9 @@ RunIdentity Trainer::identity() const {
   RunIdentity run;
   const TrainOptions& o = options_;
   const auto add = [&](const char* name, const auto& value) {
-    run.options.emplace_back(name, std::to_string(value));
+    char text[40];  // the shortest that reads back: no two values look the same
+    run.options.emplace_back(
+        name, std::string(text, std::to_chars(text, text + sizeof(text), value).ptr));
   };
   run.options.emplace_back("model", to_json(model_.network.config()));
   add("--batch-tokens", o.batch_tokens);
@@ -277,6 +280,9 @@ bool Trainer::run_epoch(const std::atomic<bool>& stop) {
     if (stop.load()) return false;
     if (s.batch == 0) return true;
   }
+  // Only a state that is not ours points beyond the epoch.
+  s.batch = 0;
+  ++s.epoch;
   return true;
 }
 

@@ -60,8 +60,8 @@ class Trainer {
   };
   // Errors  ConfigError: a state written with other options or data (names the first difference), a
   // MODEL without state
-  //         and no `fresh`, unknown metric, more shards than 8; std::system_error: files, a lock
-  //         that is held
+  //         and no `fresh`, an unknown metric, numbers out of range; std::system_error: files, a
+  //         lock that is held
   Trainer(Model& model, const EncodedPairs& train, const EncodedPairs& dev, TrainOptions options,
           Files files, TrainObserver& observer);
 
@@ -83,6 +83,7 @@ class Trainer {
   void one_update(const Batch& batch, double epoch_done, double progress);
   double score(ValidationInfo& info);
   void validate(double epoch);
+  void require_finite();
   void save_state();
   void finish();
 
