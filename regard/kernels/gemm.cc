@@ -25,8 +25,8 @@ namespace regard {
 constexpr Index kMaxBlockK = 640;
 // Floats of a block of panels: 640 KiB, which leaves room beside it in a cache of 1 MiB.
 constexpr Index kBlockPanels = 160 * 1024;
-// The widest group of panels that any target multiplies at once.
-constexpr Index kMaxPanels = 4;
+// A block has a multiple of so many panels, if it can: every width of tile divides it.
+constexpr Index kPanelStep = 12;
 // Floats that a packed row tile may need.
 constexpr Index kTileScratch = kMaxBlockK * 16 + 16;
 
@@ -146,67 +146,61 @@ HWY_INLINE void set_start(const GemmCall& g, const Block& block, Index column, T
   t.start_stride = start == ChainStart::kContinue ? t.c_stride : 0;
 }
 
-// Row tile `i` of C from panel `panel` on, `panels` at a time, as long as so many are left in the
-// block; returns the first panel that is left.
-template <int max_rows, int panels, AForm a_form>
-HWY_INLINE Index multiply_panels(const GemmCall& g, const Block& block, Index i, Tile t,
-                                 Index panel) {
+// Row tile `i` of C from panel `panel` on, `panels` panels at a time and then ever fewer.
+template <int panels, AForm a_form>
+HWY_INLINE void multiply_panels(const GemmCall& g, const Block& block, Index i, Tile t,
+                                Index panel) {
   const Index rows = block.tiles.rows(i);
-  const TileFn multiply = tile_function<max_rows, panels, a_form, BForm::kPanels>(rows);
-  const TileFn pack_and_multiply = tile_function<max_rows, panels, a_form, BForm::kRowMajor>(rows);
-  const bool packs = block.packs_b && i == block.first_tile;
-  float* c = t.c;
-  for (; panel + panels <= block.last_panel; panel += panels) {
-    const Index column = panel * 16;
-    const Index width = std::min<Index>(panels * 16, g.c.cols - column);
-    const Index offset = panel_offset(g, block, panel);
-    t.c = c + column;
-    set_start(g, block, column, t);
-    if (packs && g.b_form == Operand::kRowMajor && width == panels * 16) {
-      Tile packing = t;
-      packing.b = g.b.row(block.k0) + column;
-      packing.b_stride = g.b.stride;
-      packing.b_panels = g.new_panels + offset;
-      packing.panel_gap = t.b_stride;
-      pack_and_multiply(packing);
-      continue;
-    }
-    if (packs) pack_panels(g, block, panel, panels);
-    t.b = g.panels + offset;
-    if (width == panels * 16) {
-      multiply(t);
-    } else {
-      multiply_ragged(multiply, t, rows, panels, width);
+  if (rows <= most_rows(panels)) {
+    const TileFn multiply = tile_function<panels, a_form, BForm::kPanels>(rows);
+    const bool packs = block.packs_b && i == block.first_tile;
+    float* c = g.c.row(block.tiles.first(i));
+    for (; panel + panels <= block.last_panel; panel += panels) {
+      const Index column = panel * 16;
+      const Index width = std::min<Index>(panels * 16, g.c.cols - column);
+      const Index offset = panel_offset(g, block, panel);
+      t.c = c + column;
+      set_start(g, block, column, t);
+      if constexpr (a_form == AForm::kPacked) {
+        if (packs && g.b_form == Operand::kRowMajor && width == panels * 16) {
+          Tile packing = t;
+          packing.b = g.b.row(block.k0) + column;
+          packing.b_stride = g.b.stride;
+          packing.b_panels = g.new_panels + offset;
+          packing.panel_gap = t.b_stride;
+          tile_function<panels, a_form, BForm::kRowMajor>(rows)(packing);
+          continue;
+        }
+      }
+      if (packs) pack_panels(g, block, panel, panels);
+      t.b = g.panels + offset;
+      if (width == panels * 16) {
+        multiply(t);
+      } else {
+        multiply_ragged(multiply, t, rows, panels, width);
+      }
     }
   }
-  return panel;
+  if constexpr (panels > 1) multiply_panels<panels - 1, a_form>(g, block, i, t, panel);
 }
 
-template <int max_rows, int panels, AForm a_form>
+template <AForm a_form>
 HWY_INLINE void multiply_block(const GemmCall& g, const Block& block, Tile t) {
   t.b_stride = panel_gap(g, block);
   t.c_stride = g.c.stride;
   t.k = block.k;
   for (Index i = block.first_tile; i < block.last_tile; ++i) {
-    Index panel = block.first_panel;
-    t.c = g.c.row(block.tiles.first(i));
-    if constexpr (panels >= 4) {
-      panel = multiply_panels<max_rows, 4, a_form>(g, block, i, t, panel);
-    }
-    if constexpr (panels >= 2) {
-      panel = multiply_panels<max_rows, 2, a_form>(g, block, i, t, panel);
-    }
-    multiply_panels<max_rows, 1, a_form>(g, block, i, t, panel);
+    multiply_panels<kMaxPanels, a_form>(g, block, i, t, block.first_panel);
     if (a_form == AForm::kPacked) t.a += block.packed_size(i);
   }
 }
 
 // All of M and N for one block of k.
 void multiply_rows_packed(const GemmCall& g, Block block) {
-  const Index panels = (g.c.cols + 15) / 16;
-  const Index pairs = (panels + kTilePanels - 1) / kTilePanels;
-  const Index near = std::max<Index>(1, kBlockPanels / (kTilePanels * panel_stride(block.k)));
-  const Index panel_blocks = (pairs + near - 1) / near;
+  const Index panels = block.last_panel;
+  const Index near =
+      std::max<Index>(1, kBlockPanels / (kPanelStep * panel_stride(block.k))) * kPanelStep;
+  const Index panel_blocks = (panels + near - 1) / near;
   // If all of B is near, a row tile is best multiplied as soon as it is packed.
   const Index room = std::max<Index>(1, g.scratch_size / block.packed_size(0));
   const Index at_once = panel_blocks == 1 && !block.packs_b ? 1 : room;
@@ -218,10 +212,10 @@ void multiply_rows_packed(const GemmCall& g, Block block) {
     block.first_tile = block.tiles.count * r / row_blocks;
     block.last_tile = block.tiles.count * (r + 1) / row_blocks;
     pack_row_tiles(g, block);
-    for (Index p = 0; p < panel_blocks; ++p) {
-      block.first_panel = pairs * p / panel_blocks * kTilePanels;
-      block.last_panel = std::min(panels, pairs * (p + 1) / panel_blocks * kTilePanels);
-      multiply_block<kTileRows, kTilePanels, AForm::kPacked>(g, block, t);
+    for (Index p = 0; p < panels; p += near) {
+      block.first_panel = p;
+      block.last_panel = std::min(panels, p + near);
+      multiply_block<AForm::kPacked>(g, block, t);
     }
     block.packs_b = false;
   }
@@ -229,18 +223,19 @@ void multiply_rows_packed(const GemmCall& g, Block block) {
 
 void gemm_impl(const GemmCall& g) noexcept {
   if (g.c.empty()) return;
-  const bool few = g.c.rows <= kFewRows && g.a_form == Operand::kRowMajor;
-  const RowTiles tiles(g.c.rows, few ? kFewRows : kTileRows);
+  const bool in_place =
+      g.c.rows <= kFewRows && g.a_form == Operand::kRowMajor && g.b_form == Operand::kPanels;
+  const RowTiles tiles(g.c.rows, in_place ? kFewRows : kTileRows);
   const Index k_blocks = std::max<Index>(1, (g.k + kMaxBlockK - 1) / kMaxBlockK);
   for (Index i = 0; i < k_blocks; ++i) {
     const Index k0 = g.k * i / k_blocks, k = g.k * (i + 1) / k_blocks - k0;
     const Block block{
         tiles, 0, tiles.count, 0, (g.c.cols + 15) / 16, k0, k, g.b_form != Operand::kPanels, false};
-    if (few) {
+    if (in_place) {
       Tile t = {};
       t.a = g.a.data + k0;
       t.a_stride = g.a.stride;
-      multiply_block<kFewRows, kFewPanels, AForm::kInPlace>(g, block, t);
+      multiply_block<AForm::kInPlace>(g, block, t);
     } else {
       multiply_rows_packed(g, block);
     }

@@ -19,23 +19,38 @@
 #include "regard/kernels/gemm.h"
 #include "regard/kernels/simd-inl.h"
 
+// gcc keeps an array of vectors in memory unless its loops are unrolled early.
+#if !defined(REGARD_UNROLL)
+#if defined(__clang__)
+#define REGARD_UNROLL
+#else
+#define REGARD_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
 
-// The largest tiles that the registers hold. With few rows, A is read in place and the tile is
-// wider, which keeps enough independent chains in flight.
+// The most rows of a tile of `panels` panels: what the registers hold beside one row of the panels
+// and one element of A. With few rows, a wider tile keeps enough independent chains in flight.
+constexpr int most_rows(int panels) {
 #if HWY_TARGET == HWY_AVX3
-constexpr int kTileRows = 14, kTilePanels = 2, kFewRows = 4, kFewPanels = 4;
+  return panels == 4 ? 6 : panels == 3 ? 9 : 14;
 #elif HWY_TARGET == HWY_AVX2
-constexpr int kTileRows = 6, kTilePanels = 1, kFewRows = 2, kFewPanels = 2;
+  return panels == 2 ? 3 : panels == 1 ? 6 : 0;
 #elif HWY_TARGET == HWY_NEON
-constexpr int kTileRows = 4, kTilePanels = 1, kFewRows = 2, kFewPanels = 2;
+  return panels == 1 ? 4 : panels == 2 ? 2 : 0;
 #elif HWY_TARGET == HWY_SSE4
-constexpr int kTileRows = 3, kTilePanels = 1, kFewRows = 1, kFewPanels = 2;
+  return panels == 1 ? 3 : panels == 2 ? 1 : 0;
 #else
-constexpr int kTileRows = 2, kTilePanels = 1, kFewRows = 1, kFewPanels = 1;
+  return panels == 1 ? 2 : 0;
 #endif
+}
+constexpr int kMaxPanels = most_rows(4) > 0 ? 4 : most_rows(2) > 0 ? 2 : 1;
+constexpr int kTileRows = most_rows(1);
+// Up to this many rows, A is read in place: packing it would cost more than it saves.
+constexpr int kFewRows = most_rows(kMaxPanels) < 4 ? most_rows(kMaxPanels) : 4;
 
 // One tile's work. All of its columns exist in C: the driver gives ragged edges a tile of their
 // own.
@@ -56,8 +71,9 @@ struct Tile {
 enum class AForm { kInPlace, kPacked };
 enum class BForm { kPanels, kRowMajor };
 
-// A row-major B is asked for this many rows ahead: a jump from row to row is nothing that the
-// processor foresees.
+// B is asked for this many rows ahead: from the panels because they may come from a far cache, from
+// a row-major matrix because the processor foresees no jump from row to row.
+constexpr Index kLinesAhead = 24;
 constexpr Index kRowsAhead = 16;
 
 template <int rows, int panels, AForm a_form, BForm b_form>
@@ -66,7 +82,9 @@ void multiply_tile(const Tile& t) noexcept {
   constexpr Index kStepA = a_form == AForm::kPacked ? rows : 1;
   const D d;
   V acc[rows][kVectors];
+  REGARD_UNROLL
   for (int r = 0; r < rows; ++r) {
+    REGARD_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       acc[r][v] = hn::LoadU(d, t.start + r * t.start_stride + v * kVectorLanes);
     }
@@ -84,18 +102,23 @@ void multiply_tile(const Tile& t) noexcept {
     const float* pause = r + 1 < rows ? std::min(end, a + 2 * kStepA) : end;
     while (a < pause) {
       V bv[kVectors];
+      REGARD_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         const Index lane = (v % kParts) * kVectorLanes;
         if constexpr (b_form == BForm::kPanels) {
           bv[v] = hn::LoadU(d, b + (v / kParts) * b_stride + lane);
+          if (rows > kFewRows && lane == 0)
+            __builtin_prefetch(b + (v / kParts) * b_stride + kLinesAhead * 16);
         } else {
           bv[v] = hn::LoadU(d, b + v * kVectorLanes);
           hn::StoreU(bv[v], d, b_panels + (v / kParts) * panel_gap + lane);
           if (lane == 0) __builtin_prefetch(b + kRowsAhead * b_stride + v * kVectorLanes);
         }
       }
+      REGARD_UNROLL
       for (int i = 0; i < rows; ++i) {
         const V av = hn::Set(d, a_form == AForm::kPacked ? a[i] : a[i * a_stride]);
+        REGARD_UNROLL
         for (int v = 0; v < kVectors; ++v) acc[i][v] = fma(av, bv[v], acc[i][v]);
       }
       a += kStepA;
@@ -103,7 +126,9 @@ void multiply_tile(const Tile& t) noexcept {
       if constexpr (b_form == BForm::kRowMajor) b_panels += 16;
     }
   }
+  REGARD_UNROLL
   for (int r = 0; r < rows; ++r) {
+    REGARD_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       hn::StoreU(acc[r][v], d, t.c + r * t.c_stride + v * kVectorLanes);
     }
@@ -116,11 +141,12 @@ template <int panels, AForm a_form, BForm b_form, int... r>
 constexpr std::array<TileFn, sizeof...(r)> tile_table(std::integer_sequence<int, r...>) {
   return {{&multiply_tile<r + 1, panels, a_form, b_form>...}};
 }
-// The function for a tile of `rows` rows, 1 <= rows <= max_rows.
-template <int max_rows, int panels, AForm a_form, BForm b_form>
+// The function for a tile of `rows` rows, 1 <= rows <= most_rows(panels).
+template <int panels, AForm a_form, BForm b_form>
 TileFn tile_function(Index rows) {
+  constexpr int kMost = a_form == AForm::kInPlace ? kFewRows : most_rows(panels);
   static constexpr auto kTable =
-      tile_table<panels, a_form, b_form>(std::make_integer_sequence<int, max_rows>());
+      tile_table<panels, a_form, b_form>(std::make_integer_sequence<int, kMost>());
   return kTable[static_cast<size_t>(rows - 1)];
 }
 
