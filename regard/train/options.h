@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "regard/nn/dropout_plan.h"
+#include "regard/text/batching.h"
 
 namespace regard {
 
 struct TrainOptions {
-  Index epochs = 0;        // 0: by the size of the data (default_epochs)
+  Index epochs = 0;        // 0: by the size of the data (resolve_defaults)
   Index updates = 0;       // stop after that many; 0: no limit
   Index batch_tokens = 0;  // padded tokens a side; 0: by the size of the data
   Index shards = 0;        // 1, 2, 4 or 8; 0: by the size of a batch
@@ -25,5 +29,23 @@ struct TrainOptions {
   std::uint64_t seed = 1;
   int threads = 2;
 };
+
+// Throws ConfigError naming the option, its value and what is wanted.
+void check_options(const TrainOptions& options);
+
+// Makes every 0 that means "by the data" definite: a function of options and lengths alone. Returns
+// sentences for people.
+//
+//   batch_tokens  the largest of 500, 1,000 and 2,000 that leaves 150 updates an epoch
+//   epochs        for about 6,000 updates, 10 to 300
+//   shards        the largest of 1, 2, 4 and 8 that leaves 32 pairs each in a median batch; 2 from
+//   16 pairs each
+// Errors  ConfigError: no pair fits a batch; a number of shards that is none of the four
+std::vector<std::string> resolve_defaults(TrainOptions& options,
+                                          std::span<const PairLength> lengths);
+
+// The options that change the bits of a run, as name and value: what a checkpoint keeps and
+// compares.
+std::vector<std::pair<std::string, std::string>> bit_changing_options(const TrainOptions& options);
 
 }  // namespace regard

@@ -76,7 +76,7 @@ TEST_F(TrainerRefusals, AChangedOptionIsNamed) {
   changed("--label-smoothing", [](TrainOptions& t) { t.label_smoothing = 0.1f; });
   changed("--metric", [](TrainOptions& t) { t.metric = "exact"; });
   changed("--validate-every", [](TrainOptions& t) { t.validate_every = 5; });
-  changed("--dropout (embedding)", [](TrainOptions& t) { t.dropout.embedding = 0.1f; });
+  changed("--dropout-embedding", [](TrainOptions& t) { t.dropout.embedding = 0.1f; });
   changed("--dropout (layer)", [](TrainOptions& t) { t.dropout.layer = 0.1f; });
   changed("--dropout (memory)", [](TrainOptions& t) { t.dropout.memory = 0.1f; });
   changed("--dropout (readout)", [](TrainOptions& t) { t.dropout.readout = 0.1f; });

@@ -1,7 +1,6 @@
 #include "regard/train/trainer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -13,7 +12,6 @@
 #include "regard/eval/evaluate.h"
 #include "regard/kernels/adam.h"
 #include "regard/kernels/isa.h"
-#include "regard/text/batching.h"
 #include "regard/train/validation.h"
 
 namespace regard {
@@ -21,13 +19,6 @@ namespace {
 
 constexpr Index kAveraged = 5;         // validations that the average is taken over
 constexpr Index kSkipsBeforeStop = 5;  // updates in a row that may be not finite
-// Rows that keep a recurrent product busy: weights come from the third-level cache, and fewer rows
-// than this wait for them. Two shards are worth it earlier, for the second core.
-constexpr Index kPairsPerShard = 32;
-constexpr Index kPairsPerHalf = 16;
-constexpr Index kUpdatesPerEpoch = 150;
-constexpr Index kValidationUpdates = 10;  // between two validations, at least
-constexpr Index kWantedUpdates = 6000;    // of a run with default epochs
 
 // Ids and lengths of both parts, the tokens behind them, and the text that a metric reads: equal
 // hashes mean equal data as the trainer sees it.
@@ -64,36 +55,6 @@ std::vector<PairLength> lengths_of(const EncodedPairs& pairs) {
   return lengths;
 }
 
-void check_options(const TrainOptions& o) {
-  const auto count = [](const char* option, Index n) {
-    if (n < 0)
-      throw ConfigError(std::string(option) + " is " + std::to_string(n) +
-                        "; it can't be negative");
-  };
-  count("--epochs", o.epochs);
-  count("--updates", o.updates);
-  count("--batch-tokens", o.batch_tokens);
-  count("--patience", o.patience);
-  count("--validate-every", o.validate_every);
-  count("--save-every", o.save_every);
-  const auto range = [](const char* option, double x, bool good, const char* wanted) {
-    if (!good)
-      throw ConfigError(std::string(option) + " is " + std::to_string(x) + "; wanted " + wanted);
-  };
-  range("--learning-rate", o.learning_rate, o.learning_rate > 0.0 && o.learning_rate <= 1e30,
-        "more than 0");
-  range("--clip", o.clip, o.clip >= 0.0, "0 (none) or more");
-  const auto rate = [&](const char* option, float r) {
-    range(option, static_cast<double>(r), r >= 0.0f && r < 1.0f, "0 to below 1");
-  };
-  rate("--label-smoothing", o.label_smoothing);
-  rate("--dropout-embedding", o.dropout.embedding);
-  rate("--dropout-layer", o.dropout.layer);
-  rate("--dropout-memory", o.dropout.memory);
-  rate("--dropout-readout", o.dropout.readout);
-  if (o.metric != "loss") eval::parse_metrics(o.metric);
-}
-
 bool exists(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
@@ -116,7 +77,7 @@ Trainer::Trainer(Model& model, const EncodedPairs& train, const EncodedPairs& de
   }
   require_isa();
   check_options(options_);
-  resolve_defaults();
+  for (const std::string& note : resolve_defaults(options_, lengths_)) observer_.note(note);
   lock_.emplace(files_.model + ".lock");
   remove_leftovers(files_.model);
   remove_leftovers(files_.model + ".state");
@@ -124,74 +85,10 @@ Trainer::Trainer(Model& model, const EncodedPairs& train, const EncodedPairs& de
   start_or_resume();
 }
 
-void Trainer::resolve_defaults() {
-  const auto plan = [&](Index tokens) {
-    return plan_epoch(lengths_, {static_cast<std::uint64_t>(tokens), options_.seed, 0});
-  };
-  if (options_.batch_tokens == 0) {
-    options_.batch_tokens = 500;
-    for (Index tokens : {2000, 1000}) {
-      if (static_cast<Index>(plan(tokens).batches.size()) >= kUpdatesPerEpoch) {
-        options_.batch_tokens = tokens;
-        break;
-      }
-    }
-  }
-  const BatchPlan first = plan(options_.batch_tokens);
-  if (first.batches.empty()) {
-    throw ConfigError("every pair is longer than --batch-tokens " +
-                      std::to_string(options_.batch_tokens));
-  }
-  if (first.left_out > 0) {
-    observer_.note(std::to_string(first.left_out) + " pairs are longer than --batch-tokens " +
-                   std::to_string(options_.batch_tokens) + " and are left out");
-  }
-  const auto batches = static_cast<Index>(first.batches.size());
-  if (options_.epochs == 0) {
-    options_.epochs = std::clamp((kWantedUpdates + batches - 1) / batches, Index{10}, Index{300});
-  }
-  if (options_.validate_every == 0) {
-    // Whole epochs: one, or as many short ones as make it worth writing files.
-    options_.validate_every = (kValidationUpdates + batches - 1) / batches * batches;
-  }
-  if (options_.save_every == 0) options_.save_every = options_.validate_every;
-  if (options_.shards == 0) {
-    std::vector<Index> sizes;
-    for (const Batch& b : first.batches) sizes.push_back(static_cast<Index>(b.size()));
-    std::nth_element(sizes.begin(), sizes.begin() + batches / 2, sizes.end());
-    options_.shards = 1;
-    for (Index n : {2, 4, 8}) {
-      const Index pairs = sizes[static_cast<size_t>(batches / 2)] / n;
-      if (pairs >= (n == 2 ? kPairsPerHalf : kPairsPerShard)) options_.shards = n;
-    }
-  }
-  if (options_.shards != 1 && options_.shards != 2 && options_.shards != 4 &&
-      options_.shards != 8) {
-    throw ConfigError("--shards takes 1, 2, 4 or 8");
-  }
-}
-
 RunIdentity Trainer::identity() const {
   RunIdentity run;
-  const TrainOptions& o = options_;
-  const auto add = [&](const char* name, const auto& value) {
-    char text[40];  // the shortest that reads back: no two values look the same
-    run.options.emplace_back(
-        name, std::string(text, std::to_chars(text, text + sizeof(text), value).ptr));
-  };
-  run.options.emplace_back("model", to_json(model_.network.config()));
-  add("--batch-tokens", o.batch_tokens);
-  add("--shards", o.shards);
-  add("--learning-rate", o.learning_rate);
-  add("--dropout (embedding)", o.dropout.embedding);
-  add("--dropout (layer)", o.dropout.layer);
-  add("--dropout (memory)", o.dropout.memory);
-  add("--dropout (readout)", o.dropout.readout);
-  add("--clip", o.clip);
-  add("--label-smoothing", o.label_smoothing);
-  add("--seed", o.seed);
-  run.options.emplace_back("--metric", o.metric);
-  add("--validate-every", o.validate_every);
+  run.options = bit_changing_options(options_);
+  run.options.insert(run.options.begin(), {"model", to_json(model_.network.config())});
   run.data_hash = hash_of(model_, train_, dev_);
   return run;
 }

@@ -73,7 +73,6 @@ class Trainer {
   std::size_t arena_high_water_bytes() const { return updater_->arena_high_water_bytes(); }
 
  private:
-  void resolve_defaults();
   RunIdentity identity() const;
   CheckpointBlocks blocks();
   void start_or_resume();
