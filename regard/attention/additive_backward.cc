@@ -102,16 +102,11 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
       d_key[n] = hn::Zero(d);
     }
     V sum_r = hn::Load(d, c.reciprocals + part);
-    // The next row's reciprocal is under way while this row's is used.
-    V q = hn::Load(d, c.rows + part);
-    Shared<kKeys> shared = share<kClamp, kKeys>(q, key);
-    for (Index i = 0; i < c.count; ++i) {
+    const auto use = [&](Index i, V q, const Shared<kKeys>& shared) HWY_ATTR {
       const float* d_e = c.d_scores + i * c.stride + j;
       V d_q = hn::Load(d, c.d_rows + 16 * i + part);
       V r[kKeys], t[kKeys];
       reciprocals<kKeys>(shared, r);
-      const V q_next = hn::Load(d, c.rows + 16 * (i + 1 < c.count ? i + 1 : i) + part);
-      shared = share<kClamp, kKeys>(q_next, key);
       for (int n = 0; n < kKeys; ++n) t[n] = hn::Mul(hn::Set(d, d_e[n]), r[n]);
       sum_r = hn::Add(sum_r, sum_of<kKeys>(t));
       for (int n = 0; n < kKeys; ++n) {
@@ -126,8 +121,19 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
         }
       }
       hn::Store(d_q, d, c.d_rows + 16 * i + part);
+    };
+    // The next row's reciprocal is under way while this row's is used.
+    V q = hn::Load(d, c.rows + part);
+    Shared<kKeys> shared = share<kClamp, kKeys>(q, key);
+    Index i = 0;
+    for (; i + 1 < c.count; ++i) {
+      const V q_next = hn::Load(d, c.rows + 16 * (i + 1) + part);
+      const Shared<kKeys> next = share<kClamp, kKeys>(q_next, key);
+      use(i, q, shared);
       q = q_next;
+      shared = next;
     }
+    use(i, q, shared);
     hn::Store(sum_r, d, c.reciprocals + part);
     for (int n = 0; n < kKeys; ++n) {
       float* sum = c.d_keys + (j + n) * c.padded + part;

@@ -79,7 +79,11 @@ HWY_INLINE void sum_rows(const Part& p, Index m, const OutputRows& out) {
 
 HWY_INLINE void sum_part(const Part& p, const OutputRows& out) {
   constexpr int kMostRows = kTile / 2;
+  constexpr Index kFewRows = 4;
   Index m = 0;
+  if (p.rows.count < kFewRows) {  // then the outputs are most of the memory: pass over it in order
+    for (; m < out.count; ++m) sum_rows<1>(p, m, out);
+  }
   for (; m + kMostRows <= out.count; m += kMostRows) sum_rows<kMostRows>(p, m, out);
   if constexpr (kMostRows > 4) {
     for (; m + 4 <= out.count; m += 4) sum_rows<4>(p, m, out);
