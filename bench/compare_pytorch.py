@@ -115,14 +115,14 @@ def check_same(ours, name):
     answer = ours.order(f"updates {CHECKED_UPDATES}")
     differences = []
     for i, batch in enumerate(ours.batches[:CHECKED_UPDATES]):
-        loss, norm = peer.update(batch)
+        loss, norm = peer.update(batch, with_norm=True)
         our_loss, our_norm = answer["loss"][i], answer["gradient_norm"][i]
         differences.append(abs(loss - our_loss))
         if i == 0:
             norm_difference = abs(norm - our_norm) / norm
             print(f"  same weights, first batch: loss {our_loss:.6f} regard, {loss:.6f} PyTorch; "
                   f"gradient norm {our_norm:.6f} and {norm:.6f}")
-            if not (differences[0] <= LOSS_TOLERANCE and norm_difference <= 1e-3):
+            if not (differences[0] <= LOSS_TOLERANCE and norm_difference <= 1e-4):
                 sys.exit(f"compare_pytorch: {name}: the two sides compute different things; "
                          "nothing was timed")
     print(f"  differences of loss over {len(differences)} updates: "
@@ -203,7 +203,8 @@ def compare(name, arguments, scratch):
           f"{about['isa']}, {about['threads']} threads; the peer's encoder is "
           f"{result['peer_encoder']}")
     print(f"  peak {peak:.1f} GFLOP/s, {work / tokens * 1e-6:.2f} MFLOP a token")
-    print(f"  {'':10}{'tokens/s best':>15}{'median':>10}{'spread':>9}{'peak best':>11}{'median':>9}")
+    print(f"  {'':10}{'tokens/s best':>15}{'median':>10}{'spread':>9}"
+          f"{'peak best':>11}{'median':>9}")
     rates = {}
     for side, seconds in rounds.items():
         best, median = tokens / min(seconds), tokens / statistics.median(seconds)
