@@ -57,7 +57,7 @@ def svg(title, curves):
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{colour}"/>'
                   for px, py in points]
-    legend = "".join(f'<tspan dx="16" fill="{COLOURS[i % len(COLOURS)]}">{html.escape(name)}</tspan>'
-                     for i, name in enumerate(curves))
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="22" text-anchor="end">{legend}</text>')
+    legend = [f'<tspan dx="{16 if i else 0}" fill="{COLOURS[i % len(COLOURS)]}">'
+              f"{html.escape(name)}</tspan>" for i, name in enumerate(curves)]
+    parts.append(f'<text x="{WIDTH - RIGHT - 24}" y="22" text-anchor="end">{"".join(legend)}</text>')
     return "\n".join(parts) + "\n</svg>\n"
