@@ -44,7 +44,6 @@ THIRD_PARTY = {
     "nlohmann/": "model translate view train serve cli",
     "sentencepiece_": "train",
     "CLI/": "cli",
-    "spdlog/": "cli",
 }
 # What only tests and benchmarks include, anywhere.
 TEST_ONLY = ("gtest/", "gmock/", "benchmark/", "rapidcheck", "dnnl")
