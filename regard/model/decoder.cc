@@ -7,10 +7,6 @@
 namespace regard {
 namespace {
 
-RecurrentKind recurrent(CellKind kind) {
-  return kind == CellKind::kGru ? RecurrentKind::kGru : RecurrentKind::kLstm;
-}
-
 ScoreKind score_kind(AttentionKind kind) {
   switch (kind) {
     case AttentionKind::kDot:
@@ -41,7 +37,7 @@ Decoder Decoder::make(const ModelConfig& config, ParameterId embedding, Paramete
   Decoder d;
   d.config_ = config;
   d.embedding_ = embedding;
-  const RecurrentKind kind = recurrent(config.decoder_cell);
+  const RecurrentKind kind = recurrent_kind(config.decoder_cell);
   const Index e = config.target_embedding;
   const Index u = config.hidden;
   const Index m = config.memory();
@@ -150,7 +146,8 @@ Decoder::Inputs Decoder::inputs(Tape& tape, const DecoderMemory& memory, const s
   return in;
 }
 
-// One step of the recurrence; also all steps at once for the parts that don't look back.
+// One step of the recurrence. With input feeding it holds attention and read-out too, since the
+// next step reads a_i.
 void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderState& previous,
                       const Index* key_row, const Cell& cell, const DropoutPlan* dropout,
                       const RowOrigin& origin) const {
@@ -159,23 +156,23 @@ void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderStat
   const CellState& s1 = cell.out.layers[0];
   switch (config_.decoder) {
     case DecoderKind::kFixed:
-      first.step(tape, cell.gi, s0, s1);
+      first.step(tape, cell.in.gi, s0, s1);
       break;
     case DecoderKind::kBahdanau:
       attention_->attend(tape, memory.attention, s0.h, key_row, cell.context, cell.attention);
-      first.input_onto(tape, cell.gi, cell.context, context_block_);
-      first.step(tape, cell.gi, s0, s1);
+      first.input_onto(tape, cell.in.gi, cell.context, context_block_);
+      first.step(tape, cell.in.gi, s0, s1);
       break;
     case DecoderKind::kConditional: {
-      const CellState middle = first.make_state(tape, cell.gi.rows());
-      first.step(tape, cell.gi, s0, middle);
+      const CellState middle = first.make_state(tape, cell.in.gi.rows());
+      first.step(tape, cell.in.gi, s0, middle);
       attention_->attend(tape, memory.attention, middle.h, key_row, cell.context, cell.attention);
       second_->step(tape, second_->input(tape, cell.context), middle, s1);
       break;
     }
     case DecoderKind::kLuong:
-      if (feed_block_ >= 0) first.input_onto(tape, cell.gi, previous.feed, feed_block_);
-      first.step(tape, cell.gi, s0, s1);
+      if (feed_block_ >= 0) first.input_onto(tape, cell.in.gi, previous.feed, feed_block_);
+      first.step(tape, cell.in.gi, s0, s1);
       break;
   }
   for (size_t l = 1; l < layers_.size(); ++l) {
@@ -194,11 +191,21 @@ void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderStat
   }
 }
 
-// t = tanh(b + W_1 s + W_2 E y + W_3 c); parts that a decoder lacks are left out.
-Var Decoder::read_out(Tape& tape, Var state, Var embedded, Var context) const {
-  const Var t = linear(tape, state, read_state_, read_bias_);
-  if (read_embedding_) linear_onto(tape, t, embedded, read_embedding_);
-  if (read_context_) linear_onto(tape, t, context, read_context_);
+// t = tanh(b + W_1 s + W_2 E y + W_3 c), for what the recurrence did not read out itself; parts
+// that a decoder lacks are left out.
+Var Decoder::read_out(Tape& tape, const DecoderMemory& memory, const Index* key_row,
+                      Cell& cell) const {
+  if (feed_block_ >= 0) return cell.out.feed;
+  const Var top = cell.out.layers.back().h;
+  if (config_.decoder == DecoderKind::kLuong) {
+    // Nothing is fed back, so this is one call for all rows, in training those of all steps.
+    attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.attention);
+  } else if (config_.feed_context) {
+    cell.context = gather_rows(tape, memory.encoder.summary, key_row, top.rows());
+  }
+  const Var t = linear(tape, top, read_state_, read_bias_);
+  if (read_embedding_) linear_onto(tape, t, cell.in.embedded, read_embedding_);
+  if (read_context_) linear_onto(tape, t, cell.context, read_context_);
   return tanh_onto(tape, t);
 }
 
@@ -230,7 +237,7 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
       const Index first = packing.offsets[t];
       const Index n = packing.rows(t);
       Cell cell;
-      cell.gi = in.gi.rows_at(first, n);
+      cell.in = {in.embedded.rows_at(first, n), in.gi.rows_at(first, n)};
       cell.out = rows_of(states, first, n);
       if (attention_) {
         cell.context = context.rows_at(first, n);
@@ -242,17 +249,8 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
     }
   }
 
-  Var t = states.feed;
-  if (t.empty()) {
-    const Var top = states.layers.back().h;
-    if (config_.decoder == DecoderKind::kLuong) {
-      // Nothing was fed back, so attention is one call for all steps.
-      attention_->attend(tape, memory.attention, top, key_row, context, {weights, {}});
-    } else if (config_.feed_context) {
-      context = gather_rows(tape, memory.encoder.summary, key_row, rows);
-    }
-    t = read_out(tape, top, in.embedded, context);
-  }
+  Cell all{in, states, context, {weights, {}}};
+  Var t = read_out(tape, memory, key_row, all);
   if (dropout.rates.readout > 0.0f) {
     t = regard::dropout(tape, t, dropout_rows(tape, dropout, origin, "readout"),
                         dropout.rates.readout);
@@ -263,9 +261,8 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
 Decoder::Step Decoder::step(Tape& tape, const DecoderMemory& memory, const DecoderState& state,
                             const std::int32_t* ids, const Index* key_row, Index n,
                             bool with_scores) const {
-  const Inputs in = inputs(tape, memory, ids, key_row, n, nullptr, {});
   Cell cell;
-  cell.gi = in.gi;
+  cell.in = inputs(tape, memory, ids, key_row, n, nullptr, {});
   cell.out = make_states(tape, n);
   if (attention_) {
     cell.context = tape.make(n, config_.memory());
@@ -274,16 +271,7 @@ Decoder::Step Decoder::step(Tape& tape, const DecoderMemory& memory, const Decod
     if (with_scores) cell.attention.raw_scores = tape.arena().matrix(n, longest);
   }
   advance(tape, memory, state, key_row, cell, nullptr, {});
-  Var t = cell.out.feed;
-  if (t.empty()) {
-    const Var top = cell.out.layers.back().h;
-    if (config_.decoder == DecoderKind::kLuong) {
-      attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.attention);
-    } else if (config_.feed_context) {
-      cell.context = gather_rows(tape, memory.encoder.summary, key_row, n);
-    }
-    t = read_out(tape, top, in.embedded, cell.context);
-  }
+  const Var t = read_out(tape, memory, key_row, cell);
   return {cell.out, t, cell.context, cell.attention};
 }
 

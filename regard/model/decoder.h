@@ -1,4 +1,4 @@
-// The decoders of DESIGN section 8: fixed (the bottleneck), bahdanau, conditional, luong.
+// The decoders of docs/models.md: fixed (the bottleneck), bahdanau, conditional, luong.
 //
 // Training and search run the same step: training over packed rows of all target positions, search
 // over one row per hypothesis. Products that need no recurrent state are hoisted out of the loop;
@@ -27,8 +27,10 @@ struct DecoderMemory {
 
 class Decoder {
  public:
+  // Adds its parameters; `embedding` is the target table.
   static Decoder make(const ModelConfig& config, ParameterId embedding, Parameters& parameters);
 
+  // Whether the encoder has to make Memory::summary.
   bool needs_summary() const;
   // Keys are projected and prepared here, once per sentence.
   DecoderMemory prepare(Tape& tape, const Memory& memory) const;
@@ -45,7 +47,7 @@ class Decoder {
   struct Step {
     DecoderState state;
     Var readout;  // t_i [n, readout]
-    Var context;  // c_i [n, M]; empty for `fixed` without fed context
+    Var context;  // c_i [n, M]; empty for `fixed` without --feed-context
     // [n, longest source], zero beyond each length; null for `fixed`; scores only when asked for.
     AttentionRows attention;
   };
@@ -54,17 +56,17 @@ class Decoder {
             const std::int32_t* ids, const Index* key_row, Index n, bool with_scores = false) const;
 
  private:
-  // The rows of one step (or of all steps) that the recurrence reads and writes.
+  // What reads no state: made for all steps at once in training.
+  struct Inputs {
+    Var embedded;  // E y_{i-1}
+    Var gi;        // W_e E y_{i-1} + b of layer 1 (+ W_c c), which a step completes in place
+  };
+  // The rows of one step, or of all steps, that recurrence and read-out read and write.
   struct Cell {
-    Var gi;  // W_e E y + b of layer 1, which the step completes in place
-    Var embedded;
+    Inputs in;
     DecoderState out;
     Var context;  // c_i
     AttentionRows attention;
-  };
-  struct Inputs {
-    Var embedded;  // E y_{i-1}
-    Var gi;
   };
   Inputs inputs(Tape& tape, const DecoderMemory& memory, const std::int32_t* ids,
                 const Index* key_row, Index n, const DropoutPlan* dropout,
@@ -72,7 +74,7 @@ class Decoder {
   void advance(Tape& tape, const DecoderMemory& memory, const DecoderState& previous,
                const Index* key_row, const Cell& cell, const DropoutPlan* dropout,
                const RowOrigin& origin) const;
-  Var read_out(Tape& tape, Var state, Var embedded, Var context) const;
+  Var read_out(Tape& tape, const DecoderMemory& memory, const Index* key_row, Cell& cell) const;
   void read_out_luong(Tape& tape, Var state, Var context, Var out) const;
   DecoderState make_states(Tape& tape, Index rows) const;
 

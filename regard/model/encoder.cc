@@ -3,20 +3,17 @@
 #include <string>
 
 namespace regard {
-namespace {
 
-RecurrentKind recurrent(CellKind kind) {
+RecurrentKind recurrent_kind(CellKind kind) {
   return kind == CellKind::kGru ? RecurrentKind::kGru : RecurrentKind::kLstm;
 }
-
-}  // namespace
 
 Encoder Encoder::make(const ModelConfig& config, ParameterId embedding, Parameters& parameters) {
   Encoder e;
   e.embedding_ = embedding;
   e.bidirectional_ = config.bidirectional;
   e.hidden_ = config.encoder_hidden;
-  const RecurrentKind kind = recurrent(config.encoder_cell);
+  const RecurrentKind kind = recurrent_kind(config.encoder_cell);
   for (int l = 0; l < config.encoder_layers; ++l) {
     const std::string name = "encoder.layer" + std::to_string(l + 1);
     const Index width = l == 0 ? config.source_embedding : config.memory();

@@ -1,4 +1,4 @@
-// The encoder: source ids to memory, one vector h_j per source position (DESIGN section 8;
+// The encoder: source ids to memory, one vector h_j per source position (docs/models.md;
 // lesson 9.1).
 #pragma once
 
@@ -18,15 +18,20 @@ struct Memory {
   const Index* start = nullptr;  // [count] first row of each sentence
   const Index* length = nullptr;
   Index count = 0;
-  Var summary;  // [count, M]: last forward state; first backward state. Only when the decoder needs
-                // it
+  // [count, M]: the last forward state and the backward state at position 1, which is the backward
+  // direction's last. Only when the decoder needs it.
+  Var summary;
 };
+
+// The layer that a configuration's cell names.
+RecurrentKind recurrent_kind(CellKind kind);
 
 class Encoder {
  public:
+  // Adds its parameters; `embedding` is the source table.
   static Encoder make(const ModelConfig& config, ParameterId embedding, Parameters& parameters);
 
-  // `source` outlives the tape's backward.
+  // Encodes all sentences at once. `source` outlives the tape's backward.
   Memory run(Tape& tape, const PackedIds& source, const DropoutPlan& dropout,
              bool with_summary) const;
 
