@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "regard/autograd/ops.h"
 #include "regard/autograd/shape_check.h"
 #include "regard/kernels/rows.h"

@@ -8,7 +8,6 @@
 
 #include <new>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "regard/autograd/parameters.h"

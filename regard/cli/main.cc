@@ -5,8 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <initializer_list>
 #include <new>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "regard/base/error.h"
 #include "regard/cli/command.h"

@@ -1,7 +1,7 @@
 // regard train: pairs in, MODEL out.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 

@@ -14,17 +14,16 @@ namespace regard::cli {
 // elsewhere); JSON lines in a file when asked for.
 class TrainProgress : public TrainObserver {
  public:
-  // `log_path` empty: no file. `append`: a resumed run goes on in its file. Errors:
-  // std::system_error with the path.
+  // `log_path` empty: no file; else lines are appended, so that a resumed run goes on in its file.
+  // Errors: std::system_error with the path.
   TrainProgress(const std::string& log_path, const std::string& metric);
 
   void note(const std::string& sentence) override;
   void update(const UpdateInfo& info) override;
   void validation(const ValidationInfo& info) override;
 
-  double tokens_per_second() const;
-
  private:
+  double tokens_per_second() const;
   void clear_line();
   void draw(const UpdateInfo& info);
   void log(const std::string& json);

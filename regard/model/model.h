@@ -1,8 +1,10 @@
 // Model: all that translating needs, as one value and one file.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "regard/model/seq2seq.h"
 #include "regard/text/tokenizer.h"
@@ -34,8 +36,7 @@ void save_model(const std::string& path, const Model& model);
 
 // Reads, checks every byte, and packs for inference.
 // Errors  std::system_error: missing, unreadable; FormatError (model): another kind of file, cut,
-// damaged, written by a newer
-//         version, tensors that don't fit the configuration
+//         damaged, written by a newer version, tensors that don't fit the configuration
 std::unique_ptr<Model> load_model(const std::string& path);
 
 }  // namespace regard

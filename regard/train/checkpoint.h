@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "regard/tensor/view.h"
@@ -33,25 +34,28 @@ struct CheckpointBlocks {
   Index size = 0;
 };
 
-// The run that a checkpoint belongs to. Options that change bits, as name and value; a hash of the
-// data.
+// The run that a checkpoint belongs to: the options that change bits, as name and value, and a hash
+// of the data.
 struct RunIdentity {
   std::vector<std::pair<std::string, std::string>> options;
   std::string data_hash;
 };
 
+// What a run keeps beside the blocks. `best` and `recent` hold parameters, laid out as the block.
 struct Checkpoint {
   TrainState state;
-  std::vector<float> best;
-  std::deque<std::vector<float>> recent;
+  std::vector<float> best;                // at the best validation; empty before the first one
+  std::deque<std::vector<float>> recent;  // at the last validations, oldest first: the average
 };
 
 // Errors: std::system_error naming path, needed and free bytes; the old file is untouched then.
 void save_checkpoint(const std::string& path, const RunIdentity& run, const Checkpoint& checkpoint,
                      const CheckpointBlocks& blocks);
 
-// Fills `checkpoint` and `blocks`. Errors  std::system_error; FormatError (model) if damaged;
-// ConfigError naming the first option that differs, or the data.
+// Fills `checkpoint` and `blocks`, whose size is given. A checkpoint of
+// another run leaves both as they were.
+// Errors  std::system_error; FormatError (model) if damaged; ConfigError naming the first option
+//         that differs, or the data
 void load_checkpoint(const std::string& path, const RunIdentity& run, Checkpoint& checkpoint,
                      const CheckpointBlocks& blocks);
 

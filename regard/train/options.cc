@@ -12,7 +12,7 @@ namespace {
 // Rows that keep a recurrent product busy: weights come from the third-level cache, and fewer rows
 // than this wait for them. Two shards are worth it earlier, for the second core.
 constexpr Index kPairsPerShard = 32;
-constexpr Index kPairsPerHalf = 16;
+constexpr Index kPairsPerShardOfTwo = 16;
 constexpr Index kUpdatesPerEpoch = 150;
 constexpr Index kValidationUpdates = 10;  // between two validations, at least
 constexpr Index kWantedUpdates = 6000;    // of a run with default epochs
@@ -25,7 +25,7 @@ Index default_shards(const std::vector<Batch>& batches) {
   std::nth_element(sizes.begin(), middle, sizes.end());
   Index shards = 1;
   for (Index n : {2, 4, 8}) {
-    if (*middle / n >= (n == 2 ? kPairsPerHalf : kPairsPerShard)) shards = n;
+    if (*middle / n >= (n == 2 ? kPairsPerShardOfTwo : kPairsPerShard)) shards = n;
   }
   return shards;
 }

@@ -1,5 +1,5 @@
-// What a training run is asked for. Everything here but `threads`, `epochs`, `updates`, `patience`
-// and the intervals changes the bits.
+// What a training run is asked for. A run goes on only with the same options, but for `threads` and
+// `save_every`, which change no bit, and `epochs`, `updates` and `patience`, which extend it.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,10 @@ void check_options(const TrainOptions& options);
 //
 //   batch_tokens  the largest of 500, 1,000 and 2,000 that leaves 150 updates an epoch
 //   epochs        for about 6,000 updates, 10 to 300
-//   shards        the largest of 1, 2, 4 and 8 that leaves 32 pairs each in a median batch; 2 from
-//   16 pairs each
+//   shards        the largest of 1, 2, 4 and 8 that leaves 32 pairs each in a median batch; 2
+//                 also where it leaves 16 each
+//   intervals     whole epochs: one, or as many as make 10 updates
+//
 // Errors  ConfigError: no pair fits a batch; a number of shards that is none of the four
 std::vector<std::string> resolve_defaults(TrainOptions& options,
                                           std::span<const PairLength> lengths);

@@ -21,8 +21,7 @@ namespace regard {
 //          U+2585, which mean something to SentencePiece, and lines with a word of more than 60,000
 //          characters teach no merges, but their characters count.
 // Errors   ConfigError if regard was built without SentencePiece, or size < 1; FormatError (data)
-// if
-//          a line is not UTF-8; Error if SentencePiece fails.
+//          if a line is not UTF-8; Error if SentencePiece fails.
 // Threads  one at a time (SentencePiece's log level is global). Same table for the same lines, size
 //          and SentencePiece version.
 SubwordTable train_subwords(std::span<const std::string_view> lines, int size, CleanupRule rule);

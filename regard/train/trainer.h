@@ -1,5 +1,5 @@
 // Trainer: epochs of updates, validation, the best model, checkpoints, and going on after a stop
-// (DESIGN section 9).
+// (docs/architecture.md).
 #pragma once
 
 #include <atomic>
@@ -58,19 +58,21 @@ class Trainer {
     std::string model;
     bool fresh = false;  // start again over a model or state that is there
   };
-  // Errors  ConfigError: a state written with other options or data (names the first difference), a
-  // MODEL without state
-  //         and no `fresh`, an unknown metric, numbers out of range; std::system_error: files, a
-  //         lock that is held
+  // `model`, `train`, `dev` and `observer` are borrowed. `dev` may be empty: the newest is the
+  // best. Errors  ConfigError: a state written with other options or data (names the first
+  // difference), a
+  //         MODEL without state and no `fresh`, an unknown metric, numbers out of range;
+  //         FormatError (model): a damaged state; std::system_error: files, a lock that is held
   Trainer(Model& model, const EncodedPairs& train, const EncodedPairs& dev, TrainOptions options,
           Files files, TrainObserver& observer);
 
+  // Trains until an end or until `stop` is true after an update. After kFinished `model` holds what
+  // MODEL holds.
   // Errors  NumericError when updates stay not finite; std::system_error when a file can't be
-  // written
+  //         written
   TrainEnd run(const std::atomic<bool>& stop);
 
   const TrainOptions& options() const { return options_; }
-  std::size_t arena_high_water_bytes() const { return updater_->arena_high_water_bytes(); }
 
  private:
   RunIdentity identity() const;

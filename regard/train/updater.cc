@@ -118,12 +118,4 @@ void Updater::step(double learning_rate, double gradient_scale) {
   });
 }
 
-std::size_t Updater::arena_high_water_bytes() const {
-  std::size_t sum = 0;
-  for (const Shard& s : shards_) {
-    sum += s.tape->arena().high_water_bytes() + s.tape->scratch().high_water_bytes();
-  }
-  return sum;
-}
-
 }  // namespace regard

@@ -26,11 +26,12 @@ struct UpdateResult {
 
 class Updater {
  public:
-  // All borrowed; `options.shards` is definite. The network's values have been set.
+  // All borrowed; `options.shards` is definite. Packs the network's values.
   Updater(Seq2seq& network, const EncodedPairs& data, const TrainOptions& options,
           Threads& threads);
 
-  // `update` counts from 0 and keys the dropout.
+  // One update from the pairs `batch` of the data. `update` counts from 0 and keys the dropout.
+  // Where loss or gradient is not finite nothing is changed.
   UpdateResult run(std::span<const std::uint32_t> batch, Index update, double learning_rate);
 
   // Adam's moments, laid out as the parameters; for checkpoints.
@@ -41,7 +42,6 @@ class Updater {
   void set_adam_steps(Index n) { adam_steps_ = n; }
   // After the network's values were changed from outside.
   void values_changed() { network_.parameters().pack(threads_, true); }
-  std::size_t arena_high_water_bytes() const;
 
  private:
   struct Shard {

@@ -1,5 +1,7 @@
 #include "regard/train/validation.h"
 
+#include <algorithm>
+
 #include "regard/base/float_environment.h"
 #include "regard/eval/evaluate.h"
 #include "regard/search/beam.h"
