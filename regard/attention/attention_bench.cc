@@ -31,6 +31,10 @@ struct Shape {
 };
 
 const Shape kShapes[] = {
+    // Inside the second cache and within one time slice: the kernels themselves.
+    {"additive", ScoreKind::kAdditive, 1, 30, 30, 256, false},
+    {"additive", ScoreKind::kAdditive, 1, 64, 400, 256, false},
+    // Batches, which pass through memory.
     {"additive", ScoreKind::kAdditive, 32, 30, 30, 256, false},
     {"additive", ScoreKind::kAdditive, 32, 30, 30, 512, false},
     {"additive", ScoreKind::kAdditive, 4, 400, 400, 256, false},
