@@ -51,7 +51,7 @@ Var mean_rows(Tape& tape, Var x, const Index* start, const Index* length, Index 
 // a + b.
 Var add(Tape& tape, Var a, Var b);
 
-// --- Recurrent cells and sequences (DESIGN section 8; gates r,z,n and i,f,g,o) -------------------
+// --- Recurrent cells and sequences (docs/models.md; gates r,z,n and i,f,g,o) -------------------
 
 struct CellState {
   Var h;

@@ -2,7 +2,7 @@
 //
 // F16 is one 512-bit, two 256-bit or four 128-bit vectors. A row sum is therefore always sixteen
 // partial sums folded in one fixed tree, so each kernel written on F16 gives the same bits wherever
-// it runs (DESIGN 5; on SSE4, which has no fused multiply-add, within rounding). Kernels that need
+// it runs (on SSE4, which has no fused multiply-add, within rounding). Kernels that need
 // the raw registers (gemm) use Highway directly.
 //
 // Per-target header: included again for each target, hence the toggle instead of `#pragma once`.
@@ -39,7 +39,7 @@ struct M16 {
   M p[kParts];
 };
 
-// One vector's fused multiply-add a * b + c: one rounding wherever P2 holds.
+// One vector's fused multiply-add a * b + c: rounded once, but on SSE4, whose bits differ for it.
 HWY_INLINE V fma(V a, V b, V c) {
 #if HWY_TARGET == HWY_SCALAR
   alignas(64) float x[kVectorLanes], y[kVectorLanes], z[kVectorLanes];

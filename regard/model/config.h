@@ -1,4 +1,4 @@
-// What a model is made of: the choices of DESIGN section 8, checked together, and their names on
+// What a model is made of: the choices of docs/models.md, checked together, and their names on
 // the command line and in the model file.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The decoders against their equations in double (DESIGN section 8), whole targets and step by
+// The decoders against their equations in double (docs/models.md), whole targets and step by
 // step.
 #include "regard/model/decoder.h"
 

@@ -1,4 +1,4 @@
-// For tests: the recurrent cells of DESIGN section 8 in double, from parameters by name.
+// For tests: the recurrent cells of docs/models.md in double, from parameters by name.
 #pragma once
 
 #include <cmath>

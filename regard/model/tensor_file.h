@@ -1,4 +1,5 @@
-// The file form of DESIGN section 10: safetensors with checksums. Knows nothing of models.
+// The file form: safetensors with checksums, read by other readers of that format. Knows nothing of
+// models.
 //
 //   8 bytes N (little-endian) | N bytes of JSON header, padded with blanks | data, each tensor at a
 //   multiple of 64

@@ -1,5 +1,5 @@
-// AttentionLayer: score, normalise, combine with learned projections (lesson 9.2 and 9.3; DESIGN
-// section 8).
+// AttentionLayer: score, normalise, combine with learned projections (lesson 9.2 and 9.3;
+// docs/attention.md).
 #pragma once
 
 #include <string>
@@ -22,6 +22,8 @@ struct AttentionShape {
 // general     e = s' W h                      `name`.general [M,U] holds W'
 class AttentionLayer {
  public:
+  // Adds its parameters. Dot and scaled dot have none and need equal widths
+  // (ModelConfig::validate).
   static AttentionLayer make(Parameters& p, const std::string& name, const AttentionShape& shape);
 
   // Projects and prepares the keys of a batch, once.

@@ -1,5 +1,5 @@
 // Beam search (greedy is a beam of 1) over a batch of sentences: ids in; ids, scores and weights
-// out (DESIGN section 8).
+// out (docs/models.md).
 #pragma once
 
 #include <cstdint>
