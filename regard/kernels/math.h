@@ -1,5 +1,4 @@
-// Elementwise functions of section 5 of the design on arrays: the entry to math-inl.h for tests and
-// plain callers.
+// exp, tanh, logistic and log on arrays: the entry to math-inl.h for tests and plain callers.
 #pragma once
 
 #include <cstdint>

@@ -9,15 +9,16 @@ namespace {
 
 ScoreKind score_kind(AttentionKind kind) {
   switch (kind) {
+    case AttentionKind::kAdditive:
+      return ScoreKind::kAdditive;
     case AttentionKind::kDot:
       return ScoreKind::kDot;
     case AttentionKind::kScaledDot:
       return ScoreKind::kScaledDot;
     case AttentionKind::kGeneral:
       return ScoreKind::kGeneral;
-    default:
-      return ScoreKind::kAdditive;
   }
+  return ScoreKind::kAdditive;
 }
 
 CellState rows_of(const CellState& s, Index first, Index n) {
