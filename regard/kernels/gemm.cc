@@ -69,8 +69,8 @@ struct Block {
   Index first_tile, last_tile;
   Index first_panel, last_panel;
   Index k0, k;
-  bool packs_b;     // B is packed on the way
-  bool keeps_none;  // ... into the same place for each block of panels, as no other row needs it
+  bool packs_b;  // B is packed on the way
+  bool compact;  // only this block of panels is kept packed: no later row needs the others
 
   // What a packed row tile takes: a store at its end may spill over.
   Index packed_size(Index tile) const { return k * tiles.rows(tile) + 16; }
@@ -78,11 +78,11 @@ struct Block {
 
 // The distance between panels, and from the first of them to the block's part of `panel`.
 Index panel_gap(const GemmCall& g, const Block& block) {
-  return panel_stride(block.keeps_none ? block.k : g.k);
+  return panel_stride(block.compact ? block.k : g.k);
 }
 Index panel_offset(const GemmCall& g, const Block& block, Index panel) {
-  return block.keeps_none ? (panel - block.first_panel) * panel_stride(block.k)
-                          : panel * panel_stride(g.k) + block.k0 * 16;
+  return block.compact ? (panel - block.first_panel) * panel_stride(block.k)
+                       : panel * panel_stride(g.k) + block.k0 * 16;
 }
 
 void pack_row_tiles(const GemmCall& g, const Block& block) {
@@ -95,6 +95,7 @@ void pack_row_tiles(const GemmCall& g, const Block& block) {
     }
     return;
   }
+  // Along the rows of A^T's memory, all tiles side by side.
   for (Index k = 0; k < block.k; ++k) {
     const float* a = g.a.row(block.k0 + k);
     out = g.scratch;
@@ -201,11 +202,13 @@ void multiply_rows_packed(const GemmCall& g, Block block) {
   const Index near =
       std::max<Index>(1, kBlockPanels / (kPanelStep * panel_stride(block.k))) * kPanelStep;
   const Index panel_blocks = (panels + near - 1) / near;
-  // If all of B is near, a row tile is best multiplied as soon as it is packed.
+  // If all of B is near, a row tile is best multiplied as soon as it is packed. Columns of A^T are
+  // packed for many tiles at once, along the rows of A.
+  const bool one_by_one = panel_blocks == 1 && g.a_form == Operand::kRowMajor;
   const Index room = std::max<Index>(1, g.scratch_size / block.packed_size(0));
-  const Index at_once = panel_blocks == 1 && !block.packs_b ? 1 : room;
+  const Index at_once = one_by_one ? 1 : room;
   const Index row_blocks = (block.tiles.count + at_once - 1) / at_once;
-  block.keeps_none = block.packs_b && row_blocks == 1;
+  block.compact = block.packs_b && (row_blocks == 1 || panel_blocks == 1);
   Tile t = {};
   t.a = g.scratch;
   for (Index r = 0; r < row_blocks; ++r) {

@@ -37,13 +37,14 @@ enum class ChainStart {
 // Shapes   a [M,K], b packed [K,N], c [M,N]; bias [N], read only with kBias
 // Values   M, N or K may be 0; K = 0 leaves the start value. NaN and Inf propagate
 // Writes   c only, all of it; c may not alias a, b or bias
-// Threads  safe at once on different outputs
+// Threads  safe at once on different outputs; takes 320 KiB of stack
 // Cost     2 M N K flops
 void gemm(ConstMatrix a, const PackedMatrix& b, ChainStart start, ConstVector bias,
           Matrix c) noexcept;
 
 // C [M,N] = start + A^T B for A [K,M], B [K,N], both row-major: weight gradients (d_W += d_y^T x
-// has A = d_y, B = x). Workspace  from the arena, rewound before return
+// has A = d_y, B = x). In this and the next two, the start is kZero or kContinue, and the workspace
+// (B packed, some rows of A packed) comes from the arena and is given back before return.
 void gemm_at_b(ConstMatrix a, ConstMatrix b, ChainStart start, Matrix c, Arena& arena);
 
 // C [M,N] = start + A B for A [M,K], B [K,N] row-major, packed in the call.

@@ -192,7 +192,7 @@ void measure(const Shape& s, double seconds, double peak) {
   run_ours(o);
   // Short products are timed in groups, so that the clock itself is not in the figure.
   const int group = std::max(1, static_cast<int>(1e-4 / (gflop / peak)));
-  const bool is_long = gflop / peak > 2e-3;
+  const bool is_long = gflop / peak > 5e-4;
   Times ours, peer;
   double spent = 0.0;
   while (spent < seconds || ours.all.size() < 5) {

@@ -59,13 +59,13 @@ HWY_INLINE void pack_rows(const float* a, Index stride, Index count, Index k_cou
   }
 }
 
-// One row of a tile of A^T: `count` <= 16 floats, where `readable` >= count exist. May write up to
-// 16 floats beyond.
+// One row of a tile of A^T: `count` floats, where `readable` >= count exist. May write up to 16
+// floats beyond.
 HWY_INLINE void pack_row_of_columns(const float* a, Index readable, Index count, float* out) {
-  if (readable >= 16) {
-    store(load(a), out);
+  if (count <= kVectorLanes && readable >= kVectorLanes) {
+    hn::StoreU(hn::LoadU(D(), a), D(), out);
   } else {
-    std::memcpy(out, a, sizeof(float) * static_cast<size_t>(count));
+    for (Index r = 0; r < count; ++r) out[r] = a[r];
   }
 }
 

@@ -101,8 +101,9 @@ std::vector<Size> sizes() {
       for (Index k : {1, 2, 3, 4, 7, 16, 29}) all.push_back({m, n, k});
     }
   }
-  // More than one block over k, more than one block of rows.
-  all.insert(all.end(), {{1, 33, 1809}, {3, 17, 4000}, {14, 33, 3701}, {100, 48, 1300}});
+  // More than one block over k, of panels, of rows.
+  all.insert(all.end(),
+             {{1, 33, 1809}, {3, 17, 4000}, {14, 33, 1300}, {30, 420, 700}, {280, 400, 330}});
   return all;
 }
 
@@ -162,6 +163,33 @@ TEST(Gemm, ProductsThatPackInTheCallGiveTheSameBits) {
     }
   }
   EXPECT_EQ(arena.mark().used, 0u);
+}
+
+TEST(Gemm, LargeProductsInManyBlocksHaveTheSameBits) {
+  const Size s{1000, 401, 650};
+  Noise noise{31};
+  const Padded a(s.m, s.k, 0, noise), b(s.k, s.n, 0, noise), c(s.m, s.n, 0, noise);
+  std::vector<float> at_memory, bt_memory;
+  const ConstMatrix at = transposed(a.view, at_memory), bt = transposed(b.view, bt_memory);
+  Arena arena;
+  on_every_isa([&] {
+    if (current_isa() == Isa::kScalar || current_isa() == Isa::kSse4) return;
+    std::vector<float> packed(static_cast<size_t>(packed_size(s.k, s.n)));
+    Padded w(c), x(c), y(c), z(c);
+    gemm(a.view, pack(b.view, packed.data()), ChainStart::kContinue, {}, w.view);
+    gemm_a_b(a.view, b.view, ChainStart::kContinue, x.view, arena);
+    gemm_a_bt(a.view, bt, ChainStart::kContinue, y.view, arena);
+    gemm_at_b(at, b.view, ChainStart::kContinue, z.view, arena);
+    EXPECT_TRUE(same_bits(w.memory, x.memory)) << executed_isa();
+    EXPECT_TRUE(same_bits(w.memory, y.memory)) << executed_isa();
+    EXPECT_TRUE(same_bits(w.memory, z.memory)) << executed_isa();
+    for (Index row : {0, 499, 999}) {
+      Padded want(c);
+      reference::gemm<float>(a.view.row_slice(row, 1), b.view, ChainStart::kContinue, {},
+                             want.view.row_slice(row, 1));
+      EXPECT_EQ(0, std::memcmp(w.view.row(row), want.view.row(row), sizeof(float) * 401)) << row;
+    }
+  });
 }
 
 TEST(Gemm, IsCloseToTheProductInDouble) {

@@ -38,7 +38,7 @@ constexpr int most_rows(int panels) {
 #if HWY_TARGET == HWY_AVX3
   return panels == 4 ? 6 : panels == 3 ? 9 : 14;
 #elif HWY_TARGET == HWY_AVX2
-  return panels == 2 ? 3 : panels == 1 ? 6 : 0;
+  return panels == 1 ? 6 : panels == 2 ? 3 : 1;
 #elif HWY_TARGET == HWY_NEON
   return panels == 1 ? 4 : panels == 2 ? 2 : 0;
 #elif HWY_TARGET == HWY_SSE4
@@ -50,7 +50,7 @@ constexpr int most_rows(int panels) {
 constexpr int kMaxPanels = most_rows(4) > 0 ? 4 : most_rows(2) > 0 ? 2 : 1;
 constexpr int kTileRows = most_rows(1);
 // Up to this many rows, A is read in place: packing it would cost more than it saves.
-constexpr int kFewRows = most_rows(kMaxPanels) < 4 ? most_rows(kMaxPanels) : 4;
+constexpr int kFewRows = HWY_TARGET == HWY_AVX3 ? 4 : HWY_TARGET == HWY_SCALAR ? 1 : 2;
 
 // One tile's work. All of its columns exist in C: the driver gives ragged edges a tile of their
 // own.
@@ -144,7 +144,8 @@ constexpr std::array<TileFn, sizeof...(r)> tile_table(std::integer_sequence<int,
 // The function for a tile of `rows` rows, 1 <= rows <= most_rows(panels).
 template <int panels, AForm a_form, BForm b_form>
 TileFn tile_function(Index rows) {
-  constexpr int kMost = a_form == AForm::kInPlace ? kFewRows : most_rows(panels);
+  constexpr int kMost =
+      a_form == AForm::kInPlace && kFewRows < most_rows(panels) ? kFewRows : most_rows(panels);
   static constexpr auto kTable =
       tile_table<panels, a_form, b_form>(std::make_integer_sequence<int, kMost>());
   return kTable[static_cast<size_t>(rows - 1)];
