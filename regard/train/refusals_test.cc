@@ -77,9 +77,9 @@ TEST_F(TrainerRefusals, AChangedOptionIsNamed) {
   changed("--metric", [](TrainOptions& t) { t.metric = "exact"; });
   changed("--validate-every", [](TrainOptions& t) { t.validate_every = 5; });
   changed("--dropout-embedding", [](TrainOptions& t) { t.dropout.embedding = 0.1f; });
-  changed("--dropout (layer)", [](TrainOptions& t) { t.dropout.layer = 0.1f; });
-  changed("--dropout (memory)", [](TrainOptions& t) { t.dropout.memory = 0.1f; });
-  changed("--dropout (readout)", [](TrainOptions& t) { t.dropout.readout = 0.1f; });
+  changed("--dropout-layer", [](TrainOptions& t) { t.dropout.layer = 0.1f; });
+  changed("--dropout-memory", [](TrainOptions& t) { t.dropout.memory = 0.1f; });
+  changed("--dropout-readout", [](TrainOptions& t) { t.dropout.readout = 0.1f; });
   Task other = tiny_task();
   other.config.hidden = other.config.encoder_hidden = 24;
   has(refusal(other, o), "model");
