@@ -1,4 +1,5 @@
 // regard align: which source word each target word of given pairs belongs to.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "regard/cli/arguments.h"
@@ -41,7 +42,7 @@ void align(AlignArguments& a, Output& output) {
 }  // namespace
 
 Run add_align(CLI::App& app) {
-  auto a = std::make_shared<AlignArguments>();
+  auto a = std::make_unique<AlignArguments>();
   CLI::App* c =
       app.add_subcommand("align", "where the model looks in given pairs, as links or matrices");
   add_pairs(*c, a->pairs);
@@ -56,7 +57,7 @@ Run add_align(CLI::App& app) {
       "read the weights a step later (bahdanau: two), at the first step that knows the token");
   add_max_source_length(*c, a->options.max_source_length);
   add_batch_tokens(*c, a->options.batch_tokens);
-  return [a] { return with_output([&](Output& output) { align(*a, output); }); };
+  return [a = std::move(a)] { return with_output([&](Output& output) { align(*a, output); }); };
 }
 
 }  // namespace regard::cli

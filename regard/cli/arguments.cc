@@ -1,5 +1,6 @@
 #include "regard/cli/arguments.h"
 
+#include <CLI/CLI.hpp>
 #include <thread>
 
 namespace regard::cli {
@@ -44,6 +45,10 @@ void add_length(CLI::App& command, LengthArguments& a) {
           ->check(CLI::IsMember({"power", "gnmt"}))
           ->type_name("NAME")
           ->capture_default_str();
+}
+
+bool LengthArguments::given() const {
+  return penalty_option->count() + formula_option->count() > 0;
 }
 
 void add_batch_tokens(CLI::App& command, Index& batch_tokens) {

@@ -1,11 +1,15 @@
 // Options that several commands share, each declared once.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "regard/text/corpus.h"
 #include "regard/translate/options.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace regard::cli {
 
@@ -30,7 +34,7 @@ struct LengthArguments {
   std::string formula = "power";
   CLI::Option* penalty_option = nullptr;
   CLI::Option* formula_option = nullptr;
-  bool given() const { return penalty_option->count() + formula_option->count() > 0; }
+  bool given() const;
 };
 void add_length(CLI::App& command, LengthArguments& a);
 

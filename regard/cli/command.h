@@ -3,7 +3,8 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
+#include <memory>
+#include <utility>
 
 namespace CLI {
 class App;
@@ -11,8 +12,27 @@ class App;
 
 namespace regard::cli {
 
-// Does the work and returns the exit code (0, or 130/143 after a signal).
-using Run = std::function<int()>;
+// Does the work and returns the exit code (0, or 130/143 after a signal). Made of any callable,
+// which owns the parsed options; std::function would have to copy them.
+class Run {
+ public:
+  template <class Body>
+  Run(Body body) : holder_(std::make_unique<Holder<Body>>(std::move(body))) {}
+  int operator()() const { return holder_->run(); }
+
+ private:
+  struct Base {
+    virtual ~Base() = default;
+    virtual int run() = 0;
+  };
+  template <class Body>
+  struct Holder final : Base {
+    explicit Holder(Body given) : body(std::move(given)) {}
+    int run() override { return body(); }
+    Body body;
+  };
+  std::unique_ptr<Base> holder_;
+};
 
 // Each adds its subcommand to `app`. The returned function reads the parsed options.
 Run add_train(CLI::App& app);

@@ -1,4 +1,5 @@
 // regard eval: how good translations are, by the metrics of the field.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "regard/base/error.h"
@@ -141,7 +142,7 @@ void evaluate(EvalArguments& a, Output& output) {
 }  // namespace
 
 Run add_eval(CLI::App& app) {
-  auto a = std::make_shared<EvalArguments>();
+  auto a = std::make_unique<EvalArguments>();
   CLI::App* c = app.add_subcommand("eval", "how good translations are; prints metric TAB per cent");
   c->add_option("FILES", a->files, "HYP REF..., or with -m a file of pairs (source TAB target)");
   add_common(*c, a->common);
@@ -166,7 +167,7 @@ Run add_eval(CLI::App& app) {
   add_length(*c, a->length);
   add_limits(*c, a->search);
   add_batch_tokens(*c, a->search.options.batch_tokens);
-  return [a] { return with_output([&](Output& output) { evaluate(*a, output); }); };
+  return [a = std::move(a)] { return with_output([&](Output& output) { evaluate(*a, output); }); };
 }
 
 }  // namespace regard::cli

@@ -109,11 +109,11 @@ void info(const InfoArguments& a, Output& output) {
 }  // namespace
 
 Run add_info(CLI::App& app) {
-  auto a = std::make_shared<InfoArguments>();
+  auto a = std::make_unique<InfoArguments>();
   CLI::App* c = app.add_subcommand("info", "what a model file holds");
   c->add_option("MODEL", a->model, "the model file")->required();
   c->add_flag("--json", a->json, "everything as one JSON object");
-  return [a] { return with_output([&](Output& output) { info(*a, output); }); };
+  return [a = std::move(a)] { return with_output([&](Output& output) { info(*a, output); }); };
 }
 
 }  // namespace regard::cli

@@ -1,4 +1,5 @@
 // regard score: how likely a model finds each target, given its source.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "regard/cli/arguments.h"
@@ -42,7 +43,7 @@ void score(ScoreArguments& a, Output& output) {
 }  // namespace
 
 Run add_score(CLI::App& app) {
-  auto a = std::make_shared<ScoreArguments>();
+  auto a = std::make_unique<ScoreArguments>();
   CLI::App* c = app.add_subcommand(
       "score", "log p of each target, given its source; with a length option its score");
   add_pairs(*c, a->pairs);
@@ -51,7 +52,7 @@ Run add_score(CLI::App& app) {
   add_max_source_length(*c, a->options.max_source_length);
   add_batch_tokens(*c, a->options.batch_tokens);
   c->add_flag("--json", a->json, "a record a line: one log p a token, attention, flags");
-  return [a] { return with_output([&](Output& output) { score(*a, output); }); };
+  return [a = std::move(a)] { return with_output([&](Output& output) { score(*a, output); }); };
 }
 
 }  // namespace regard::cli

@@ -1,4 +1,5 @@
 // regard show: one sentence, its translation, and where the model looked.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "regard/base/error.h"
@@ -111,7 +112,7 @@ void show(ShowArguments& a, Output& output) {
 }  // namespace
 
 Run add_show(CLI::App& app) {
-  auto a = std::make_shared<ShowArguments>();
+  auto a = std::make_unique<ShowArguments>();
   CLI::App* c = app.add_subcommand("show", "one sentence, and where the model looked");
   c->add_option("SENTENCE", a->words, "words are joined by blanks")->required();
   add_common(*c, a->common);
@@ -130,7 +131,7 @@ Run add_show(CLI::App& app) {
   add_beam(*c, a->search);
   add_length(*c, a->length);
   add_limits(*c, a->search);
-  return [a] { return with_output([&](Output& output) { show(*a, output); }); };
+  return [a = std::move(a)] { return with_output([&](Output& output) { show(*a, output); }); };
 }
 
 }  // namespace regard::cli

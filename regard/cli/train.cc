@@ -297,14 +297,14 @@ void split_help(CLI::App& c) {
 }  // namespace
 
 Run add_train(CLI::App& app) {
-  auto arguments = std::make_shared<TrainArguments>();
+  auto arguments = std::make_unique<TrainArguments>();
   arguments->options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   CLI::App* command = app.add_subcommand("train", "learn a model from a file of pairs");
   add_data_options(*command, *arguments);
   add_model_options(*command, *arguments);
   add_run_options(*command, *arguments);
   split_help(*command);
-  return [arguments] { return train(*arguments); };
+  return [arguments = std::move(arguments)] { return train(*arguments); };
 }
 
 }  // namespace regard::cli

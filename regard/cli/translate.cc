@@ -1,4 +1,5 @@
 // regard translate: a line in, a line out, in order.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "regard/cli/arguments.h"
@@ -70,7 +71,7 @@ void translate(TranslateArguments& a, Output& output) {
 }  // namespace
 
 Run add_translate(CLI::App& app) {
-  auto a = std::make_shared<TranslateArguments>();
+  auto a = std::make_unique<TranslateArguments>();
   CLI::App* c = app.add_subcommand("translate", "a line in, a line out");
   c->add_option("FILE", a->file, "text, a sentence a line; .gz, .zst; - is standard input")
       ->capture_default_str();
@@ -84,7 +85,7 @@ Run add_translate(CLI::App& app) {
   add_batch_tokens(*c, a->search.options.batch_tokens);
   c->add_flag("--json", a->json, "a record a line: tokens, scores, attention, flags");
   c->add_flag("--lenient", a->lenient, "bytes that are not UTF-8 become U+FFFD");
-  return [a] { return with_output([&](Output& output) { translate(*a, output); }); };
+  return [a = std::move(a)] { return with_output([&](Output& output) { translate(*a, output); }); };
 }
 
 }  // namespace regard::cli

@@ -5,6 +5,7 @@
 
 #include "regard/base/error.h"
 #include "regard/base/file.h"
+#include "regard/kernels/isa.h"
 #include "regard/model/tensor_file.h"
 
 namespace regard {
@@ -96,6 +97,7 @@ void save_model(const std::string& path, const Model& model) {
 }
 
 std::unique_ptr<Model> load_model(const std::string& path) {
+  require_isa();
   const MappedFile mapped(path);
   const TensorFile file = parse_tensor_file(mapped.bytes(), path);
   check_version(file, path);

@@ -35,8 +35,9 @@ std::string format_model(const Model& model, const float* values);
 void save_model(const std::string& path, const Model& model);
 
 // Reads, checks every byte, and packs for inference.
-// Errors  std::system_error: missing, unreadable; FormatError (model): another kind of file, cut,
-//         damaged, written by a newer version, tensors that don't fit the configuration
+// Errors  ConfigError: REGARD_FORCE_ISA can't be followed; std::system_error: missing, unreadable;
+//         FormatError (model): another kind of file, cut, damaged, written by a newer version,
+//         tensors that don't fit the configuration
 std::unique_ptr<Model> load_model(const std::string& path);
 
 }  // namespace regard

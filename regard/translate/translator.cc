@@ -4,7 +4,6 @@
 
 #include "regard/base/error.h"
 #include "regard/base/float_environment.h"
-#include "regard/kernels/isa.h"
 #include "regard/text/batching.h"
 #include "regard/translate/flags.h"
 #include "regard/translate/forced.h"
@@ -188,14 +187,9 @@ LengthFormula length_formula_from_name(std::string_view name) {
   throw ConfigError("length formula '" + std::string(name) + "' is unknown; choices: power, gnmt");
 }
 
-Translator::Translator(const std::string& model_path) {
-  require_isa();
-  model_ = load_model(model_path);
-}
+Translator::Translator(const std::string& model_path) : model_(load_model(model_path)) {}
 
-Translator::Translator(std::unique_ptr<const Model> model) : model_(std::move(model)) {
-  require_isa();
-}
+Translator::Translator(std::unique_ptr<const Model> model) : model_(std::move(model)) {}
 
 std::vector<std::vector<Record>> Translator::translate(std::span<const std::string> lines,
                                                        const TranslateOptions& options,
