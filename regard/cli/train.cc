@@ -9,6 +9,7 @@
 #include "regard/cli/command.h"
 #include "regard/cli/train_progress.h"
 #include "regard/train/prepare.h"
+#include "regard/train/subword_trainer.h"
 #include "regard/train/trainer.h"
 
 namespace regard::cli {
@@ -116,7 +117,7 @@ void add_run_options(CLI::App& c, TrainArguments& a) {
       ->capture_default_str();
   c.add_option("--metric", o.metric, "what is best on dev: loss, bleu, chrf, exact, wer, ser, cer")
       ->capture_default_str();
-  c.add_option("--validate-every", o.validate_every, "updates; 0: once an epoch")
+  c.add_option("--validate-every", o.validate_every, "updates; 0: once an epoch, 10 apart at least")
       ->capture_default_str();
   c.add_option("--save-every", o.save_every, "updates between checkpoints; 0: at validations")
       ->capture_default_str();
@@ -183,25 +184,28 @@ std::vector<Pair> read_side(const TrainArguments& a, const PairInput& input, con
   return pairs;
 }
 
-std::string training_record(const Trainer& trainer, const Tokenizers& tokens,
-                            const EncodedPairs& train) {
+// What, with the data, determines the file: no time, host, path or thread count.
+std::string training_record(const TrainArguments& a, const Trainer& trainer,
+                            const Tokenizers& tokens, const EncodedPairs& train,
+                            const EncodedPairs& dev) {
   const TrainOptions& o = trainer.options();
   nlohmann::ordered_json j = {{"pairs", train.size()},
+                              {"dev_pairs", dev.size()},
+                              {"swap", a.swap},
+                              {"lenient", a.lenient},
                               {"source_tokens", to_string(tokens.source_spec)},
                               {"target_tokens", to_string(tokens.target_spec)},
+                              {"joint", a.joint},
+                              {"min_count", a.min_count},
+                              {"vocab_size", a.vocabulary_size},
+                              {"max_source_length", a.max_source_length},
                               {"epochs", o.epochs},
                               {"updates", o.updates},
-                              {"batch_tokens", o.batch_tokens},
-                              {"shards", o.shards},
-                              {"learning_rate", o.learning_rate},
-                              {"dropout_embedding", o.dropout.embedding},
-                              {"dropout_layer", o.dropout.layer},
-                              {"dropout_memory", o.dropout.memory},
-                              {"dropout_readout", o.dropout.readout},
-                              {"clip", o.clip},
-                              {"label_smoothing", o.label_smoothing},
-                              {"metric", o.metric},
-                              {"seed", o.seed}};
+                              {"patience", o.patience}};
+  const bool subword =
+      tokens.source.kind() == TokenKind::kSubword || tokens.target.kind() == TokenKind::kSubword;
+  if (subword) j["sentencepiece"] = sentencepiece_version();
+  for (const auto& [option, value] : bit_changing_options(o)) j[option.substr(2)] = value;
   return j.dump();
 }
 
@@ -250,7 +254,7 @@ int train(TrainArguments& a) {
   a.options.dropout = dropout_rates(a);
   Model model(model_config(a, tokens), tokens.source, tokens.target);
   Trainer trainer(model, train, dev, a.options, {a.model, a.fresh}, progress);
-  model.training_record = training_record(trainer, tokens, train);
+  model.training_record = training_record(a, trainer, tokens, train, dev);
   describe(model, tokens, train, dev, trainer.options(), progress);
   switch (trainer.run(stop_flag())) {
     case TrainEnd::kAlreadyFinished:

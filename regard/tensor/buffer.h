@@ -1,9 +1,9 @@
 // Buffer: owned memory, aligned to 64 bytes, not initialised unless asked for.
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "regard/tensor/view.h"
@@ -12,14 +12,18 @@ namespace regard {
 
 inline constexpr std::size_t kAlignment = 64;
 
+// `bytes` bytes at a multiple of 64, to be freed by std::free. From 4 MiB on they start at a page
+// of 2 MiB, and the system is asked for such pages: large products then miss fewer address
+// translations. Throws std::bad_alloc.
+void* allocate_aligned(std::size_t bytes);
+
 // Owns `size` elements of a trivial type. Movable, not copyable. Throws std::bad_alloc.
 template <class T>
 class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(Index size)
-      : data_(static_cast<T*>(::operator new(sizeof(T) * static_cast<std::size_t>(size),
-                                             std::align_val_t(kAlignment)))),
+      : data_(static_cast<T*>(allocate_aligned(sizeof(T) * static_cast<std::size_t>(size)))),
         size_(size) {}
   static Buffer zeros(Index size) {
     Buffer b(size);
@@ -49,7 +53,7 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(T* p) const { ::operator delete(p, std::align_val_t(kAlignment)); }
+    void operator()(T* p) const { std::free(p); }
   };
   std::unique_ptr<T, Free> data_;
   Index size_ = 0;

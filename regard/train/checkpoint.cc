@@ -104,8 +104,7 @@ void load_checkpoint(const std::string& path, const RunIdentity& run, Checkpoint
   if (text("data_hash") != run.data_hash) {
     throw ConfigError(
         path +
-        " belongs to a run on other data: give the same files to go on, --from MODEL to go on "
-        "with new pairs, or --fresh to start again");
+        " belongs to a run on other data: give the same files to go on, or --fresh to start again");
   }
   try {
     each_counter(checkpoint.state, [&](const char* name, auto& value) {

@@ -164,14 +164,17 @@ bool Trainer::run_epoch(const std::atomic<bool>& stop) {
       progress =
           std::max(progress, static_cast<double>(s.update) / static_cast<double>(options_.updates));
     }
-    one_update(plan.batches[static_cast<size_t>(s.batch)], epoch_done, progress);
+    const Batch& batch = plan.batches[static_cast<size_t>(s.batch)];
     ++s.batch;
+    const double epoch_now =
+        static_cast<double>(s.epoch) + static_cast<double>(s.batch) / static_cast<double>(batches);
+    one_update(batch, epoch_now, progress);
     if (s.batch == batches) {
       s.batch = 0;
       ++s.epoch;
     }
     const bool last = at_end();
-    if (s.update % options_.validate_every == 0 || last) validate(epoch_done);
+    if (s.update % options_.validate_every == 0 || last) validate(epoch_now);
     if (s.update % options_.save_every == 0 && !last) save_state();
     if (at_end()) return true;
     if (stop.load()) return false;
@@ -183,7 +186,7 @@ bool Trainer::run_epoch(const std::atomic<bool>& stop) {
   return true;
 }
 
-void Trainer::one_update(const Batch& batch, double epoch_done, double progress) {
+void Trainer::one_update(const Batch& batch, double epoch, double progress) {
   TrainState& s = checkpoint_.state;
   const double rate = rate_at(progress);
   const UpdateResult result = updater_->run(batch, s.update, rate);
@@ -203,7 +206,7 @@ void Trainer::one_update(const Batch& batch, double epoch_done, double progress)
   }
   UpdateInfo info;
   info.update = s.update;
-  info.epoch = epoch_done;
+  info.epoch = epoch;
   info.progress = progress;
   info.loss_per_token = result.loss / static_cast<double>(result.target_tokens);
   info.source_tokens = result.source_tokens;

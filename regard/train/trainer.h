@@ -81,7 +81,7 @@ class Trainer {
   bool at_end() const;
   double rate_at(double progress) const;
   bool run_epoch(const std::atomic<bool>& stop);
-  void one_update(const Batch& batch, double epoch_done, double progress);
+  void one_update(const Batch& batch, double epoch, double progress);
   double score(ValidationInfo& info);
   void validate(double epoch);
   void require_finite();

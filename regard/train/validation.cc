@@ -4,18 +4,16 @@
 
 #include "regard/base/float_environment.h"
 #include "regard/eval/evaluate.h"
-#include "regard/search/beam.h"
 #include "regard/text/batching.h"
+#include "regard/translate/translator.h"
 
 namespace regard {
 namespace {
 
-std::vector<Batch> batches_by_length(const EncodedPairs& pairs, bool with_target,
-                                     Index batch_tokens) {
+std::vector<Batch> batches_by_length(const EncodedPairs& pairs, Index batch_tokens) {
   std::vector<std::uint32_t> lengths;
   for (size_t i = 0; i < pairs.size(); ++i) {
-    size_t n = pairs.source[i].size();
-    if (with_target) n = std::max(n, pairs.target[i].size());
+    const size_t n = std::max(pairs.source[i].size(), pairs.target[i].size());
     lengths.push_back(static_cast<std::uint32_t>(n + 1));
   }
   return plan_decoding(lengths, static_cast<std::uint64_t>(batch_tokens));
@@ -25,7 +23,7 @@ std::vector<Batch> batches_by_length(const EncodedPairs& pairs, bool with_target
 
 double mean_loss(const Seq2seq& network, const EncodedPairs& pairs, Index batch_tokens,
                  Threads& threads) {
-  const std::vector<Batch> batches = batches_by_length(pairs, true, batch_tokens);
+  const std::vector<Batch> batches = batches_by_length(pairs, batch_tokens);
   std::vector<double> sums(batches.size());
   std::vector<Index> tokens(batches.size());
   threads.run(static_cast<Index>(batches.size()), [&](Index b, int) {
@@ -61,26 +59,13 @@ double translation_metric(const Model& model, const EncodedPairs& pairs, const s
     targets.push_back(model.target_tokens.clean(p.target));
   }
   const eval::GroupedRows items = eval::group_by_source(sources, targets);
-  const std::vector<Batch> batches = batches_by_length(pairs, false, batch_tokens);
-  eval::Lines all(pairs.size());
-  threads.run(static_cast<Index>(batches.size()), [&](Index b, int) {
-    const FloatEnvironment environment;
-    std::vector<SearchSentence> sentences;
-    std::vector<std::uint32_t> rows;
-    for (std::uint32_t i : batches[static_cast<size_t>(b)]) {
-      if (pairs.source[i].empty()) continue;
-      sentences.push_back({pairs.source[i], 3 * static_cast<Index>(pairs.source[i].size()) + 50});
-      rows.push_back(i);
-    }
-    SearchOptions options;
-    options.beam = 1;
-    const auto found = beam_search(model.network, sentences, options);
-    for (size_t k = 0; k < rows.size(); ++k) {
-      if (!found[k].empty()) all[rows[k]] = model.target_tokens.decode(found[k][0].ids);
-    }
-  });
+  TranslateOptions options;
+  options.beam = 1;
+  options.batch_tokens = batch_tokens;
   eval::Lines hypotheses;
-  for (size_t row : items.first_rows) hypotheses.push_back(all[row]);
+  for (const auto& records : translate_lines(model, items.sources, options, threads)) {
+    hypotheses.push_back(records[0].target);
+  }
   return eval::evaluate({metric}, hypotheses, items.references)[0].second;
 }
 

@@ -194,8 +194,14 @@ Translator::Translator(std::unique_ptr<const Model> model) : model_(std::move(mo
 std::vector<std::vector<Record>> Translator::translate(std::span<const std::string> lines,
                                                        const TranslateOptions& options,
                                                        Threads& threads) const {
+  return translate_lines(*model_, lines, options, threads);
+}
+
+std::vector<std::vector<Record>> translate_lines(const Model& model,
+                                                 std::span<const std::string> lines,
+                                                 const TranslateOptions& options,
+                                                 Threads& threads) {
   check(options);
-  const Model& model = *model_;
   const SearchOptions search = search_options(options, model.network.config());
   std::vector<SourceLine> sources(lines.size());
   std::vector<std::vector<Record>> records(lines.size());

@@ -25,6 +25,11 @@
 
 namespace regard {
 
+// What Translator::translate() does, for a model that someone else owns (the trainer's).
+std::vector<std::vector<Record>> translate_lines(const Model& model,
+                                                 std::span<const std::string> lines,
+                                                 const TranslateOptions& options, Threads& threads);
+
 // Immutable once made; every member may be called from many threads at once, each with its own
 // Threads.
 class Translator {
