@@ -65,7 +65,7 @@ std::uint64_t plain_file_bytes(const std::string& path) {
 
 LineReport::LineReport(bool quiet, std::uint64_t total_bytes, TokenKind source_kind)
     : quiet_(quiet),
-      terminal_(isatty(STDERR_FILENO) == 1),
+      terminal_(isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0),
       total_bytes_(total_bytes),
       source_kind_(source_kind) {}
 

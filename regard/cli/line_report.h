@@ -31,7 +31,7 @@ class LineReport {
   // The records of one line (one, or an n-best list).
   void add(const std::vector<Record>& records, std::int64_t wanted = 1);
   void add_bytes(std::uint64_t n) { bytes_ += n; }
-  // Redraws the progress line, where standard error is a terminal.
+  // Redraws the progress line, where standard error is a terminal and results go elsewhere.
   void draw();
   void finish();
 

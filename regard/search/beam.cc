@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "regard/base/error.h"
 #include "regard/base/math.h"
@@ -215,6 +214,14 @@ double length_penalty(LengthFormula formula, double strength, Index length) {
 std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
                                                  std::span<const SearchSentence> sentences,
                                                  const SearchOptions& options) {
+  SearchWorkspace workspace(network);
+  return beam_search(network, sentences, options, workspace);
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
+                                                 std::span<const SearchSentence> sentences,
+                                                 const SearchOptions& options,
+                                                 SearchWorkspace& workspace) {
   if (options.beam < 1) throw ConfigError("--beam takes at least 1");
   if (options.nbest < 1 || options.nbest > options.beam) {
     throw ConfigError("--nbest " + std::to_string(options.nbest) +
@@ -227,15 +234,13 @@ std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
   for (const SearchSentence& s : sentences) sources.push_back(s.source);
   const PackedIds source = PairBatch::pack(sources, targets).source;
 
-  Tape encoder_tape(network.parameters(), nullptr);
-  const DecoderMemory memory = network.encode(encoder_tape, source);
+  workspace.encoder.reset();
+  const DecoderMemory memory = network.encode(workspace.encoder, source);
   std::vector<Sentence> searches;
   for (size_t i = 0; i < sentences.size(); ++i) {
     searches.emplace_back(sentences[i], source.lane[i], options);
   }
 
-  std::unique_ptr<Tape> tapes[2];
-  for (auto& t : tapes) t = std::make_unique<Tape>(network.parameters(), nullptr);
   DecoderState state;
   std::vector<std::int32_t> ids;
   std::vector<Index> key_row, from_row;
@@ -253,7 +258,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
     }
     const auto n = static_cast<Index>(ids.size());
     if (n == 0) break;
-    Tape& tape = *tapes[step % 2];
+    Tape& tape = step % 2 == 0 ? workspace.even : workspace.odd;
     tape.reset();
     state = step == 0 ? network.decoder().start(tape, memory, key_row.data(), n)
                       : gather_state(tape, state, from_row.data(), n);

@@ -44,9 +44,18 @@ struct SearchSentence {
   Index max_length = 0;                  // tokens at most, end not counted
 };
 
+// Memory that searches on one network may use one after another (not at once): pages that were
+// touched once need not be touched again. Changes no result.
+struct SearchWorkspace {
+  explicit SearchWorkspace(const Seq2seq& network)
+      : encoder(network.parameters(), nullptr),
+        even(network.parameters(), nullptr),
+        odd(network.parameters(), nullptr) {}
+  Tape encoder, even, odd;
+};
+
 // For each sentence its n-best list, best first; fewer than `nbest` when the search space is
-// smaller. Results don't depend on the other sentences. Two tapes' worth of memory is used and
-// freed inside.
+// smaller. Results don't depend on the other sentences.
 //
 // Math   candidates of a step: the K best by log p over live hypotheses and tokens, ended ones
 //        included; an ended one moves to the finished list and its place is not refilled. Ties: the
@@ -55,6 +64,10 @@ struct SearchSentence {
 //        that max_length allows, for the end marker alone; a hypothesis that would go on is cut
 //        there, and enters the list only where fewer than `nbest` ended.
 // Errors ConfigError: beam, nbest or min_length out of range
+std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
+                                                 std::span<const SearchSentence> sentences,
+                                                 const SearchOptions& options,
+                                                 SearchWorkspace& workspace);
 std::vector<std::vector<Hypothesis>> beam_search(const Seq2seq& network,
                                                  std::span<const SearchSentence> sentences,
                                                  const SearchOptions& options);

@@ -216,8 +216,12 @@ std::vector<std::vector<Record>> translate_lines(const Model& model,
   }
   const std::vector<Batch> batches =
       plan_decoding(lengths, batch_budget(lengths, options.batch_tokens, threads));
-  threads.run(static_cast<Index>(batches.size()), [&](Index b, int) {
+  std::vector<std::unique_ptr<SearchWorkspace>> workspaces(
+      static_cast<std::size_t>(threads.count()));
+  threads.run(static_cast<Index>(batches.size()), [&](Index b, int worker) {
     const FloatEnvironment environment;
+    std::unique_ptr<SearchWorkspace>& workspace = workspaces[static_cast<std::size_t>(worker)];
+    if (!workspace) workspace = std::make_unique<SearchWorkspace>(model.network);
     const Batch& batch = batches[static_cast<std::size_t>(b)];
     std::vector<SearchSentence> sentences;
     for (const std::uint32_t k : batch) {
@@ -225,7 +229,8 @@ std::vector<std::vector<Record>> translate_lines(const Model& model,
       const Index longest = 3 * static_cast<Index>(ids.size()) + 50;
       sentences.push_back({ids, options.max_length > 0 ? options.max_length : longest});
     }
-    std::vector<std::vector<Hypothesis>> found = beam_search(model.network, sentences, search);
+    std::vector<std::vector<Hypothesis>> found =
+        beam_search(model.network, sentences, search, *workspace);
     for (std::size_t k = 0; k < batch.size(); ++k) {
       const std::uint32_t i = line_of[batch[k]];
       const Record begun = std::move(records[i][0]);
