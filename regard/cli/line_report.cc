@@ -89,8 +89,7 @@ void LineReport::note(const std::string& sentence) {
 void LineReport::warn_unseen(const Record& record) {
   unseen_ += record.unseen.size();
   if (source_kind_ == TokenKind::kWord) return;
-  for (const std::int64_t j : record.unseen) {
-    const std::string& text = record.source_tokens[static_cast<std::size_t>(j)].text;
+  for (const std::string& text : record.unseen) {
     for (std::size_t position = 0; position < text.size();) {
       const std::size_t begin = position;
       const char32_t c = next_code_point(text, position);
@@ -119,8 +118,8 @@ void LineReport::add(const std::vector<Record>& records, std::int64_t wanted) {
     if (++cut_ <= kMostWarnings) {
       note("line " + std::to_string(record.line) + ": its " +
            count_text(static_cast<std::uint64_t>(record.source_length)) +
-           " tokens were cut to the first " + count_text(record.source_tokens.size() - 1) +
-           " (--max-source-length)");
+           " tokens were cut to the first " +
+           count_text(static_cast<std::uint64_t>(record.source_read)) + " (--max-source-length)");
     } else if (cut_ == kMostWarnings + 1) {
       note("further lines that were cut are only counted");
     }

@@ -54,11 +54,12 @@ Record begin_record(Index line, const std::string& raw, const SourceLine& source
   record.line = line;
   record.source = raw;
   record.source_length = source.full_length;
+  record.source_read = static_cast<Index>(source.tokens.size());
   record.blank = source.blank();
   if (record.blank) return record;
   record.source_tokens = record_tokens(source.tokens, raw.size());
-  for (std::size_t j = 0; j < source.tokens.size(); ++j) {
-    if (source.tokens[j].id == kUnknownId) record.unseen.push_back(static_cast<Index>(j));
+  for (const Token& t : source.tokens) {
+    if (t.id == kUnknownId) record.unseen.push_back(t.text);
   }
   if (source.cut()) record.flags.emplace_back(flag::kCutSource);
   return record;

@@ -63,7 +63,8 @@ TEST(SourceRecord, ListsTokensWithTheEndAndWhatWasNeverSeen) {
   EXPECT_EQ(texts(record.source_tokens), (Texts{"a", "zz", "b", "</s>"}));
   EXPECT_EQ(places(raw, record.source_tokens), (Texts{"a", "zz", "b", ""}));
   EXPECT_EQ(record.source_tokens.back().begin, raw.size());
-  EXPECT_EQ(record.unseen, std::vector<std::int64_t>{1});
+  EXPECT_EQ(record.unseen, Texts{"zz"});
+  EXPECT_EQ(record.source_read, 3);
   EXPECT_TRUE(record.flags.empty());
 }
 

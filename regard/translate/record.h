@@ -48,11 +48,12 @@ struct Record {
   StopReason stop = StopReason::kEnd;
   int rank = 1;                    // in an n-best list, from 1
   std::vector<std::string> flags;  // see flags.h
-  // Not in the JSON form: ids of target_tokens, source tokens that the model has never seen (their
-  // indices), and how many tokens the source had before it was cut.
+  // Not in the JSON form: ids of the model's target tokens; texts of source tokens that it has
+  // never seen; how many tokens the source had, and how many of them it read.
   std::vector<std::int32_t> target_ids;
-  std::vector<std::int64_t> unseen;
+  std::vector<std::string> unseen;
   std::int64_t source_length = 0;
+  std::int64_t source_read = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> links;  // align: source, target, both from 0
   std::vector<float> dropped;  // align: per target row, the mass that special tokens took
   bool has_links = false;

@@ -209,6 +209,11 @@ TEST_F(OneLineInOneLineOut, FieldReport16UnseenCharactersAreNamedAndHarmNoOtherL
       << after.err;
   EXPECT_NE(after.err.find("U+1F44D"), std::string::npos) << after.err;
   EXPECT_NE(after.err.find("U+1F3FD"), std::string::npos) << after.err;
+  // The same where records list words, not the model's tokens.
+  const Result aligned = run("align" + model, "wo\xE5\xAD\x97rd \xE5\xAD\x98\tword \xE5\xAD\x98\n");
+  EXPECT_EQ(aligned.code, 0);
+  EXPECT_NE(aligned.err.find("(U+5B57)"), std::string::npos) << aligned.err;
+  EXPECT_NE(aligned.err.find("(U+5B58)"), std::string::npos) << aligned.err;
   Lines wanted = split_lines(before.out), out = split_lines(after.out);
   ASSERT_EQ(out.size(), 200U);
   EXPECT_FALSE(out[56].empty());
