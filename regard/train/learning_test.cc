@@ -12,6 +12,9 @@ namespace {
 using Learning = ScratchFolder;
 
 TEST_F(Learning, TheReverseTaskIsLearntByTheDefaults) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "minutes under a sanitizer, and smaller runs go the same ways";
+#endif
   const test::ReverseShape shape;  // 3 to 12 of 26 letters
   const test::Task task(test::reverse_pairs(2000, 1, shape), test::reverse_pairs(100, 2, shape), 32,
                         64);
