@@ -137,7 +137,10 @@ double Trainer::rate_at(double progress) const {
 
 TrainEnd Trainer::run(const std::atomic<bool>& stop) {
   const FloatEnvironment environment;
-  if (checkpoint_.state.finished) return TrainEnd::kAlreadyFinished;
+  if (checkpoint_.state.finished) {
+    if (!exists(files_.model)) finish();  // someone took the file away: the state still holds it
+    return TrainEnd::kAlreadyFinished;
+  }
   // From here on there is a state for every MODEL, so that a run killed at any moment goes on.
   if (checkpoint_.state.update == 0) save_state();
   while (!at_end()) {

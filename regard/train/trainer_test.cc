@@ -188,6 +188,9 @@ TEST_F(Training, AFinishedRunSaysSoAndMoreEpochsExtendIt) {
   EXPECT_EQ(again.end, TrainEnd::kAlreadyFinished);
   EXPECT_TRUE(again.told.updates.empty());
   EXPECT_EQ(read_file(path("m")), first);
+  std::filesystem::remove(path("m"));
+  EXPECT_EQ(train(task, o, {path("m")}).end, TrainEnd::kAlreadyFinished);
+  EXPECT_EQ(read_file(path("m")), first) << "a MODEL that was taken away comes back from the state";
   o.epochs = 3;
   const Outcome more = train(task, o, {path("m")});
   EXPECT_EQ(more.end, TrainEnd::kFinished);
