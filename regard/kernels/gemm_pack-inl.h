@@ -104,7 +104,8 @@ HWY_INLINE void pack_panel_transposed(const float* b, Index stride, Index width,
 void pack_impl(const ConstMatrix& b, float* out) noexcept {
   const Index stride = panel_stride(b.rows);
   for (Index j = 0; j < b.cols; j += 16, out += stride) {
-    pack_panel(b.data + j, b.stride, std::min<Index>(16, b.cols - j), b.rows, out);
+    const float* columns = b.rows == 0 ? nullptr : b.data + j;  // no offset from a null pointer
+    pack_panel(columns, b.stride, std::min<Index>(16, b.cols - j), b.rows, out);
     store(set(0.0f), out + b.rows * 16);
   }
 }
