@@ -12,7 +12,7 @@ namespace {
 using Learning = ScratchFolder;
 
 TEST_F(Learning, TheReverseTaskIsLearntByTheDefaults) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(REGARD_SANITIZED)
   GTEST_SKIP() << "minutes under a sanitizer, and smaller runs go the same ways";
 #endif
   const test::ReverseShape shape;  // 3 to 12 of 26 letters
