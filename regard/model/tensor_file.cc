@@ -116,7 +116,7 @@ class Parser {
       }
       return !deep;
     };
-    const nlohmann::json json = nlohmann::json::parse(text, watch, false);
+    nlohmann::json json = nlohmann::json::parse(text, watch, false);
     if (deep) damaged("its header is nested too deep");
     if (twice) damaged("its header has '" + *twice + "' twice");
     if (!json.is_object()) damaged("its header is not JSON");

@@ -134,7 +134,7 @@ std::vector<std::string> read_merges(const std::string& model) {
   std::vector<std::pair<float, std::string>> scored;
   for (int id = 0; id < processor.GetPieceSize(); ++id) {
     if (processor.IsUnknown(id) || processor.IsControl(id) || processor.IsUnused(id)) continue;
-    const std::string piece = processor.IdToPiece(id);
+    const std::string& piece = processor.IdToPiece(id);
     if (contains(piece, kMetaUnknown) || count_code_points(piece) < 2) continue;
     scored.emplace_back(processor.GetScore(id), with_blanks(piece));
   }
