@@ -108,6 +108,7 @@ void pack_row_tiles(const GemmCall& g, const Block& block) {
 }
 
 void pack_panels(const GemmCall& g, const Block& block, Index panel, Index panels) {
+  if (block.k == 0) return;  // B may be null
   for (Index p = panel; p < panel + panels; ++p) {
     const Index width = std::min<Index>(16, g.c.cols - p * 16);
     float* out = g.new_panels + panel_offset(g, block, p);
