@@ -22,7 +22,7 @@ from measured_run import Failed, Record
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 MULTI30K = ["--tokens", "word", "--min-count", "2", "--embedding", "256", "--hidden", "512",
-            "--batch-tokens", "2000", "--epochs", "10", "--dropout", "0.4"]
+            "--batch-tokens", "2000", "--shards", "2", "--epochs", "10", "--dropout", "0.4"]
 COPY = ["--tokens", "char", "--embedding", "64", "--hidden", "128", "--batch-tokens", "2000",
         "--epochs", "20", "--dropout", "0"]
 ATTENTION = ["--decoder", "bahdanau", "--attention", "additive"]
