@@ -7,8 +7,8 @@
 // empty from those bits: work follows what is live, and what is dead is never used.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "regard/tensor/view.h"
 
@@ -52,11 +52,13 @@ class Mask {
   // live[row * stride + j] != 0, by row of the call. Borrowed.
   static Mask bits(const std::uint8_t* live, Index stride);
 
+  // Throw ConfigError where an expression has more than kMostRules rules.
+  static constexpr int kMostRules = 8;
   friend Mask operator&(const Mask& a, const Mask& b);
   friend Mask operator|(const Mask& a, const Mask& b);
 
   // Nothing is masked: the default one.
-  bool trivial() const noexcept { return nodes_.empty(); }
+  bool trivial() const noexcept { return count_ == 0; }
   // T has to be known.
   bool needs_query_lengths() const noexcept;
   // At least one rule depends on the place alone, none on arrays by row (so that a caller with
@@ -71,7 +73,7 @@ class Mask {
 
  private:
   enum class Rule : std::uint8_t { kQueryLengths, kCausal, kWindow, kSegments, kBits, kAnd, kOr };
-  struct Node {  // of the expression in postfix order
+  struct Node {
     Rule rule = Rule::kAnd;
     CausalAlignment alignment = CausalAlignment::kSquare;
     Index left = 0;  // or the stride of bits
@@ -80,7 +82,9 @@ class Mask {
     const std::int32_t* key_segment = nullptr;
     const std::uint8_t* live = nullptr;
   };
-  std::vector<Node> nodes_;
+  // The expression in postfix order; in place, so that a mask is plain data.
+  std::array<Node, 2 * kMostRules - 1> nodes_ = {};
+  int count_ = 0;
 };
 
 enum class TileClass { kFull, kPartial, kEmpty };
