@@ -54,9 +54,11 @@ struct BiasGradients {
   }
 };
 
-// Throws ShapeError, naming `function`, where a shape does not fit `heads`, or the row that `place`
+// Throw ShapeError, naming `function`, where a shape does not fit `heads` (a dense bias by head has
+// a row for each), a gradient that is wanted is not of its bias's shape, or the row that `place`
 // takes is not there or shorter than place.keys.
 void check_bias(const char* function, const Bias& bias, Index heads);
+void check_bias_gradients(const char* function, const Bias& bias, const BiasGradients& gradients);
 void check_bias_place(const char* function, const Bias& bias, const RowPlace& place);
 
 // scores[j] += bias at (place, j), all j < place.keys.

@@ -47,12 +47,13 @@ class Mask {
   // Keys i - left to i + right; a negative extent: no limit on that side.
   static Mask window(Index left, Index right);
   // Query and key must be of one segment: query_segment by row of the call, key_segment by row of
-  // the matrix of keys. Borrowed.
+  // the matrix of keys. Borrowed: they have to outlive the mask and its copies.
   static Mask segments(const std::int32_t* query_segment, const std::int32_t* key_segment);
-  // live[row * stride + j] != 0, by row of the call. Borrowed.
+  // live[row * stride + j] != 0, by row of the call; stride 0: the same for all rows. Borrowed.
   static Mask bits(const std::uint8_t* live, Index stride);
 
-  // Throw ConfigError where an expression has more than kMostRules rules.
+  // Live in both, or in at least one. The default mask joins as what it means: a & Mask() is a,
+  // a | Mask() is Mask(). Throw ConfigError where an expression has more than kMostRules rules.
   static constexpr int kMostRules = 8;
   friend Mask operator&(const Mask& a, const Mask& b);
   friend Mask operator|(const Mask& a, const Mask& b);
@@ -66,7 +67,7 @@ class Mask {
   bool positional() const noexcept;
 
   // Throws ShapeError where the mask has no meaning at this place (kSquare with T != S, T unknown
-  // where it is needed), naming `function`.
+  // where it is needed, arrays that are null or whose rows overlap), naming `function`.
   void check(const char* function, const RowPlace& place) const;
   // Writes key_words(place.keys) words.
   void live_keys(const RowPlace& place, KeyBits* words) const noexcept;
@@ -81,7 +82,17 @@ class Mask {
     const std::int32_t* query_segment = nullptr;
     const std::int32_t* key_segment = nullptr;
     const std::uint8_t* live = nullptr;
+
+    bool joins() const noexcept { return rule == Rule::kAnd || rule == Rule::kOr; }
+    bool needs_query_lengths() const noexcept;
+    void check(const char* function, const RowPlace& place) const;
+    KeyBits word(const RowPlace& place, Index w) const noexcept;  // of a rule that is no join
   };
+  static Mask of(const Node& node) noexcept;
+  static Mask join(Rule rule, const Mask& a, const Mask& b);
+  const Node* begin() const noexcept { return nodes_.data(); }
+  const Node* end() const noexcept { return nodes_.data() + count_; }
+
   // The expression in postfix order; in place, so that a mask is plain data.
   std::array<Node, 2 * kMostRules - 1> nodes_ = {};
   int count_ = 0;
@@ -101,7 +112,8 @@ struct LiveBlock {
   }
   // How many keys of the row are live.
   Index count(Index row) const noexcept;
-  // Of keys first to first + n - 1 (cut at the end of the sentence) and all rows.
+  // Of keys first to first + n - 1 (cut at the end of the sentence) and all rows; empty where there
+  // are none. Costs rows x words of the tile at most.
   TileClass tile(Index first, Index n) const noexcept;
 };
 
