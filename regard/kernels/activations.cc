@@ -44,6 +44,9 @@ void tanh_forward_impl(ConstMatrix x, Matrix y) noexcept {
 void logistic_forward_impl(ConstMatrix x, Matrix y) noexcept {
   map_rows(x, y, [](const F16& v) HWY_ATTR { return logistic(v); });
 }
+void relu_forward_impl(ConstMatrix x, Matrix y) noexcept {
+  map_rows(x, y, [](const F16& v) HWY_ATTR { return select(less(v, set(0.0f)), set(0.0f), v); });
+}
 void tanh_backward_impl(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
   accumulate_rows(y, d_y, d_x, [](const F16& v, const F16& d) HWY_ATTR {
     return mul(d, fnma(v, v, set(1.0f)));
@@ -52,6 +55,12 @@ void tanh_backward_impl(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
 void logistic_backward_impl(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
   accumulate_rows(y, d_y, d_x, [](const F16& v, const F16& d) HWY_ATTR {
     return mul(d, mul(v, sub(set(1.0f), v)));
+  });
+}
+// Where y is not positive it is 0 or NaN, and adding it does what is wanted of both.
+void relu_backward_impl(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
+  accumulate_rows(y, d_y, d_x, [](const F16& v, const F16& d) HWY_ATTR {
+    return select(less(set(0.0f), v), d, v);
   });
 }
 
@@ -63,18 +72,24 @@ HWY_AFTER_NAMESPACE();
 namespace regard {
 REGARD_DISPATCH_TABLE(tanh_forward_impl);
 REGARD_DISPATCH_TABLE(logistic_forward_impl);
+REGARD_DISPATCH_TABLE(relu_forward_impl);
 REGARD_DISPATCH_TABLE(tanh_backward_impl);
 REGARD_DISPATCH_TABLE(logistic_backward_impl);
+REGARD_DISPATCH_TABLE(relu_backward_impl);
 
 void tanh_forward(ConstMatrix x, Matrix y) noexcept { REGARD_DISPATCH(tanh_forward_impl)(x, y); }
 void logistic_forward(ConstMatrix x, Matrix y) noexcept {
   REGARD_DISPATCH(logistic_forward_impl)(x, y);
 }
+void relu_forward(ConstMatrix x, Matrix y) noexcept { REGARD_DISPATCH(relu_forward_impl)(x, y); }
 void tanh_backward(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
   REGARD_DISPATCH(tanh_backward_impl)(y, d_y, d_x);
 }
 void logistic_backward(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
   REGARD_DISPATCH(logistic_backward_impl)(y, d_y, d_x);
+}
+void relu_backward(ConstMatrix y, ConstMatrix d_y, Matrix d_x) noexcept {
+  REGARD_DISPATCH(relu_backward_impl)(y, d_y, d_x);
 }
 }  // namespace regard
 #endif  // HWY_ONCE

@@ -1,5 +1,6 @@
 #include "regard/kernels/activations.h"
 
+#include <array>
 #include <limits>
 #include <type_traits>
 
@@ -13,7 +14,28 @@ using test::Buffers;
 using test::check_op;
 using test::Guarded;
 
-enum class Function { kTanh, kLogistic };
+enum class Function { kTanh, kLogistic, kRelu };
+
+// Forward and backward of each function, as kernels in float and as plain loops in double.
+template <class T>
+struct Pair {
+  void (*forward)(MatrixView<const T>, MatrixView<T>);
+  void (*backward)(MatrixView<const T>, MatrixView<const T>, MatrixView<T>);
+};
+template <class T>
+Pair<T> pair_of(Function function) {
+  const auto i = static_cast<std::size_t>(function);
+  if constexpr (std::is_same_v<T, float>) {
+    return std::array<Pair<T>, 3>{{{tanh_forward, tanh_backward},
+                                   {logistic_forward, logistic_backward},
+                                   {relu_forward, relu_backward}}}[i];
+  } else {
+    return std::array<Pair<T>, 3>{
+        {{reference::tanh_forward<T>, reference::tanh_backward<T>},
+         {reference::logistic_forward<T>, reference::logistic_backward<T>},
+         {reference::relu_forward<T>, reference::relu_backward<T>}}}[i];
+  }
+}
 
 struct ActivationOp {
   Function function;
@@ -23,12 +45,7 @@ struct ActivationOp {
   Guarded<T> run(const Buffers<T>& in) const {
     const Guarded<T> x(rows, cols, in[0]);
     Guarded<T> y(rows, cols);
-    const bool is_tanh = function == Function::kTanh;
-    if constexpr (std::is_same_v<T, float>) {
-      (is_tanh ? tanh_forward : logistic_forward)(x.view(), y.view());
-    } else {
-      (is_tanh ? reference::tanh_forward<T> : reference::logistic_forward<T>)(x.view(), y.view());
-    }
+    pair_of<T>(function).forward(x.view(), y.view());
     return y;
   }
   template <class T>
@@ -39,13 +56,7 @@ struct ActivationOp {
   void backward(const Buffers<T>& in, const Buffers<T>& d_out, Buffers<T>& d_in) const {
     const Guarded<T> y = run(in), d_y(rows, cols, d_out[0]);
     Guarded<T> d_x(rows, cols, d_in[0]);
-    const bool is_tanh = function == Function::kTanh;
-    if constexpr (std::is_same_v<T, float>) {
-      (is_tanh ? tanh_backward : logistic_backward)(y.view(), d_y.view(), d_x.view());
-    } else {
-      (is_tanh ? reference::tanh_backward<T>
-               : reference::logistic_backward<T>)(y.view(), d_y.view(), d_x.view());
-    }
+    pair_of<T>(function).backward(y.view(), d_y.view(), d_x.view());
     d_in[0] = d_x.values();
   }
 };
@@ -55,6 +66,9 @@ TEST(Activations, AgreeWithTheReferenceForwardAndBackward) {
     const Buffers<double> inputs = {test::random_values(3 * cols, 5, -4.0, 4.0)};
     EXPECT_EQ(check_op(ActivationOp{Function::kTanh, 3, cols}, inputs), "") << cols;
     EXPECT_EQ(check_op(ActivationOp{Function::kLogistic, 3, cols}, inputs), "") << cols;
+    // No value so near to the kink that a step of the central differences crosses it.
+    for (const double x : inputs[0]) ASSERT_GT(std::fabs(x), 1e-4);
+    EXPECT_EQ(check_op(ActivationOp{Function::kRelu, 3, cols}, inputs), "") << cols;
   }
 }
 
@@ -79,6 +93,25 @@ TEST(Activations, SaturateExactlyAndPassNaNOn) {
     EXPECT_EQ(d_x[0], 1.0f);
     EXPECT_EQ(d_x[1], 1.0f);
     EXPECT_TRUE(std::isnan(d_x[2]));
+  });
+}
+
+TEST(Activations, TheRectifierCutsAtZeroAndPassesNaNOn) {
+  test::on_each_isa([] {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float x[] = {-2.0f, 0.0f, 3.0f, nan};
+    float y[4], d_x[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    const float d_y[] = {nan, nan, 0.5f, 0.5f};
+    relu_forward(ConstMatrix(x, 1, 4), Matrix(y, 1, 4));
+    EXPECT_EQ(y[0], 0.0f);
+    EXPECT_EQ(y[1], 0.0f);
+    EXPECT_EQ(y[2], 3.0f);
+    EXPECT_TRUE(std::isnan(y[3]));
+    relu_backward(ConstMatrix(y, 1, 4), ConstMatrix(d_y, 1, 4), Matrix(d_x, 1, 4));
+    EXPECT_EQ(d_x[0], 1.0f);
+    EXPECT_EQ(d_x[1], 1.0f);
+    EXPECT_EQ(d_x[2], 1.5f);
+    EXPECT_TRUE(std::isnan(d_x[3]));
   });
 }
 
