@@ -96,7 +96,8 @@ struct AdditiveGradients {
   Index stride = 0;
   float* d_rows = nullptr;  // [padded/16, count, 16], overwritten: sum_j d_e_ij s_ij
   float* d_keys = nullptr;  // [keys, padded], accumulates: sum_i d_e_ij s_ij
-  AdditiveVSums sums;       // accumulate
+  Index d_key_stride = 0;
+  AdditiveVSums sums;  // accumulate
 };
 void additive_backward(const AdditiveKeys& keys, const AdditiveRows& rows,
                        const AdditiveGradients& gradients) noexcept;

@@ -30,7 +30,7 @@ struct Chunk {
   Index stride;
   const float* keys;  // e^(2k), these dims of key 0
   float* d_keys;
-  Index padded;
+  Index padded, d_key_stride;
   float* reciprocals;  // [16]
 };
 
@@ -136,7 +136,7 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
     use(i, q, shared);
     hn::Store(sum_r, d, c.reciprocals + part);
     for (int n = 0; n < kKeys; ++n) {
-      float* sum = c.d_keys + (j + n) * c.padded + part;
+      float* sum = c.d_keys + (j + n) * c.d_key_stride + part;
       const V old = hn::Load(d, sum);
       hn::Store(kClamp ? hn::Add(old, d_key[n]) : fma(d_key[n], key[n], old), d, sum);
     }
@@ -172,10 +172,10 @@ HWY_INLINE void backward_run(const AdditiveKeys& keys, const AdditiveRows& rows,
     const Index count = keys.count - j < kTile ? keys.count - j : kTile;
     for (Index a = 0; a < keys.padded; a += 16) {
       const Index at = a * rows.count + 16 * i;
-      const Index key = j * keys.padded + a;
       backward_chunk<kClamp>(
           {rows.exponentials + at, b.d_rows + at, end - i, b.d_scores + i * b.stride + j, b.stride,
-           keys.exponentials + key, b.d_keys + key, keys.padded, b.sums.reciprocals + a},
+           keys.exponentials + j * keys.padded + a, b.d_keys + j * b.d_key_stride + a, keys.padded,
+           b.d_key_stride, b.sums.reciprocals + a},
           count);
     }
   }
@@ -201,15 +201,17 @@ HWY_INLINE void backward_directly(const AdditiveKeys& keys, const AdditiveRows& 
     F16 d_q = set(0.0f);
     F16 sum = load(b.sums.direct + a);
     for (Index j = 0; j < keys.count; ++j) {
+      const float d_score = b.d_scores[i * b.stride + j];
+      if (d_score == 0.0f) continue;  // masked keys may hold anything
       const F16 z = add(q, load_chunk(keys.raw + j * keys.raw_stride, keys.width, a));
       const F16 size = abs(z);
       const F16 e = exp(neg(add(size, size)));
       const F16 sum_e = add(one, e);
-      const F16 d_e = set(b.d_scores[i * b.stride + j]);
+      const F16 d_e = set(d_score);
       const F16 slope = mul(d_e, div(e, mul(sum_e, sum_e)));
       sum = fma(d_e, tanh(z), sum);
       d_q = add(d_q, slope);
-      float* d_key = b.d_keys + j * keys.padded + a;
+      float* d_key = b.d_keys + j * b.d_key_stride + a;
       store(add(load(d_key), slope), d_key);
     }
     store(d_q, b.d_rows + a * rows.count + 16 * i);

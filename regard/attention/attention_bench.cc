@@ -103,7 +103,7 @@ class Problem {
     KeyGradients sums = begin_key_gradients(prepared_, shape_.width, arena_);
     attend_backward(prepared_, by_key(values_), {queries(), weights(), by_row(d_context_), {}},
                     sums, {by_row(d_query_), {d_v_.data(), shape_.width}, {}}, workspace_);
-    finish_key_gradients(prepared_, sums, by_key(d_keys_), by_key(d_values_));
+    finish_key_gradients(prepared_, sums, {by_key(d_keys_), by_key(d_values_), {}}, workspace_);
   }
   // Of the contexts of the first rows, against the reference in double.
   double largest_difference() {

@@ -217,8 +217,11 @@ TEST(KeyGradients, GatherOverManyCallsAndReachTheKeysOnce) {
                       sums, {Matrix(steps[test::kQuery].data() + 24 * i, 1, 24), d_v, d_w},
                       workspace);
     }
-    finish_key_gradients(prepared, sums, {steps[test::kKeys].data(), s.key_rows(), 24},
-                         {steps[test::kValues].data(), s.key_rows(), 10});
+    finish_key_gradients(prepared, sums,
+                         {{steps[test::kKeys].data(), s.key_rows(), 24},
+                          {steps[test::kValues].data(), s.key_rows(), 10},
+                          {}},
+                         workspace);
     for (std::size_t b = 0; b < in.size(); ++b) {
       for (std::size_t n = 0; n < in[b].size(); ++n) {
         ASSERT_NEAR(steps[b][n], whole[b][n], 2e-6) << test::name_of(kind) << " input " << b;
@@ -234,7 +237,7 @@ TEST(KeyGradients, OfKeysAndValuesMayMeetInOneMatrix) {
   const Index key_row[] = {0, 0};
   const ConstMatrix h(memory.data(), 5, 16);
   Arena arena, workspace;
-  const PreparedKeys keys = prepare_keys({}, h, {&start, &length, 1}, arena);
+  const PreparedKeys keys = prepare_keys(Score{}, h, {&start, &length, 1}, arena);
   std::vector<float> context(32), weights(10), apart(80), values(80), both(80);
   attend_forward(keys, h, {ConstMatrix(query.data(), 2, 16), key_row},
                  {Matrix(context.data(), 2, 16), Matrix(weights.data(), 2, 5), {}, {}}, workspace);
@@ -245,8 +248,8 @@ TEST(KeyGradients, OfKeysAndValuesMayMeetInOneMatrix) {
                    ConstMatrix(context.data(), 2, 16),
                    {}},
                   sums, {}, workspace);
-  finish_key_gradients(keys, sums, {apart.data(), 5, 16}, {values.data(), 5, 16});
-  finish_key_gradients(keys, sums, {both.data(), 5, 16}, {both.data(), 5, 16});
+  finish_key_gradients(keys, sums, {{apart.data(), 5, 16}, {values.data(), 5, 16}, {}}, workspace);
+  finish_key_gradients(keys, sums, {{both.data(), 5, 16}, {both.data(), 5, 16}, {}}, workspace);
   for (std::size_t n = 0; n < 80; ++n) EXPECT_EQ(both[n], apart[n] + values[n]);
 }
 

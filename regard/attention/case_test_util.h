@@ -121,7 +121,7 @@ class Case {
           prepared, values.view(),
           {{query.view(), s.key_row.data()}, weights.view(), d_context.view(), d_weights.view()},
           sums, {d_query.view(), d_v, d_w}, workspace);
-      finish_key_gradients(prepared, sums, d_keys.view(), d_values.view());
+      finish_key_gradients(prepared, sums, {d_keys.view(), d_values.view(), {}}, workspace);
     } else {
       reference::attend_backward<T>(call(in, query, keys, values), weights.view(), d_context.view(),
                                     d_weights.view(),

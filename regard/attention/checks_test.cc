@@ -199,7 +199,7 @@ TEST_F(Checks, FinishNamesEachExtent) {
   const PreparedKeys prepared = prepare();
   const KeyGradients sums = begin_key_gradients(prepared, 6, arena);
   const auto finish = [&](Matrix d_keys, Matrix d_values) {
-    finish_key_gradients(prepared, sums, d_keys, d_values);
+    finish_key_gradients(prepared, sums, {d_keys, d_values, {}}, workspace);
   };
   finish({}, {});
   expect_error([&] { finish({p, 6, 8}, {}); }, "rows of d_keys: wanted 7, got 6");

@@ -1,176 +1,229 @@
+// The forward driver: blocks of rows of one sentence go through score, normalise, combine while
+// they stay in cache. Blocks are independent, so any thread may take any of them.
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
+#include "regard/attention/axes.h"
+#include "regard/attention/call.h"
 #include "regard/attention/checks.h"
-#include "regard/attention/driver.h"
-#include "regard/attention/row_blocks.h"
-#include "regard/attention/softmax.h"
 #include "regard/base/float_environment.h"
-#include "regard/kernels/gemm.h"
 
 namespace regard::attention {
 namespace {
 
 constexpr char kForward[] = "attend_forward";
 
-// Memory for one block of rows.
-struct Scratch {
-  float* query = nullptr;   // [kRowBlock, padded_width]: exponentials, or gathered rows
-  float* scores = nullptr;  // [kRowBlock, score_stride]
-  Index score_stride = 0;   // of the longest sentence
-  const float* raw[kRowBlock] = {};
-  RowExtrema extrema[kRowBlock] = {};
-  float shift[kRowBlock] = {};  // what the block's scores lack: sum of v, or 0
-  float log_sum_exp[kRowBlock] = {};
-};
-
 struct Call {
   const PreparedKeys& keys;
   ConstMatrix values;
-  ConstMatrix query;
+  const QueryRows& queries;
+  ScoredQuery scored;
   const AttentionOutputs& out;
+
+  HeadCall head(Index h) const {
+    return {keys, queries, scored.rows, h, scored.rows.cols / keys.attention.heads};
+  }
 };
 
-void check_outputs(const Call& call, ConstMatrix query) {
-  const AttentionOutputs& out = call.out;
-  const Index rows = query.rows;
+void check_head_output(const PreparedKeys& keys, Index rows, const NamedMatrix& m) {
+  if (m.view.data == nullptr) return;
+  const std::string name = m.name;
+  check_extent(kForward, ("rows of " + name).c_str(), rows * keys.attention.heads, m.view.rows);
+  check_at_least(kForward, ("columns of " + name).c_str(), keys.longest, m.view.cols);
+  check_stride(kForward, m);
+}
+
+void check_outputs(const PreparedKeys& keys, ConstMatrix values, const QueryRows& queries,
+                   const AttentionOutputs& out) {
+  const Index rows = queries.query.rows, heads = keys.attention.heads;
   if (out.context.data != nullptr) {
     check_extent(kForward, "rows of context", rows, out.context.rows);
-    check_extent(kForward, "columns of context", call.values.cols, out.context.cols);
+    check_extent(kForward, "columns of context", values.cols, out.context.cols);
   }
-  if (out.weights.data != nullptr) {
-    check_extent(kForward, "rows of weights", rows, out.weights.rows);
-    check_at_least(kForward, "columns of weights", call.keys.longest, out.weights.cols);
-  }
-  if (out.raw_scores.data != nullptr) {
-    check_extent(kForward, "rows of raw_scores", rows, out.raw_scores.rows);
-    check_at_least(kForward, "columns of raw_scores", call.keys.longest, out.raw_scores.cols);
-  }
-  if (out.log_sum_exp) check_extent(kForward, "size of log_sum_exp", rows, out.log_sum_exp.size);
   check_stride(kForward, {"context", out.context});
-  check_stride(kForward, {"weights", out.weights});
-  check_stride(kForward, {"raw_scores", out.raw_scores});
+  for (const NamedMatrix& m : {NamedMatrix{"weights", out.weights},
+                               {"raw_scores", out.raw_scores},
+                               {"next_state", out.next_state}}) {
+    check_head_output(keys, rows, m);
+  }
+  if (out.log_sum_exp) {
+    check_extent(kForward, "size of log_sum_exp", rows * heads, out.log_sum_exp.size);
+  }
+  if (out.key_sums.data != nullptr) {
+    check_extent(kForward, "rows of key_sums", heads, out.key_sums.rows);
+    check_extent(kForward, "columns of key_sums", keys.keys.rows, out.key_sums.cols);
+    check_stride(kForward, {"key_sums", out.key_sums});
+  }
+  check_request(kForward, keys.attention, queries, static_cast<bool>(out.log_sum_exp),
+                out.next_state.data != nullptr);
+  const Score& score = keys.attention.score;
   check_apart(kForward,
               {{"context", out.context},
                {"weights", out.weights},
                {"raw_scores", out.raw_scores},
-               {"log_sum_exp", as_matrix(out.log_sum_exp)}},
-              {{"query", query},
-               {"values", call.values},
-               {"keys", call.keys.keys},
-               {"v", as_matrix(call.keys.score.v)},
-               {"w", call.keys.score.w}});
+               {"log_sum_exp", as_matrix(out.log_sum_exp)},
+               {"next_state", out.next_state},
+               {"key_sums", out.key_sums}},
+              {{"query", queries.query},
+               {"values", values},
+               {"keys", keys.keys},
+               {"v", as_matrix(score.v)},
+               {"w", score.w},
+               {"state", queries.state},
+               {"chunk_scores", queries.chunk_scores}});
 }
 
-// Scores of the block, short of shift.
-void score_block(const Call& call, const RowBlock& block, Scratch& s) noexcept {
-  const PreparedKeys& keys = call.keys;
-  const Index length = keys.rows.length[block.sentence];
-  if (keys.score.kind == ScoreKind::kAdditive) {
-    const AdditiveKeys additive = additive_keys(keys, block.sentence);
-    for (Index i = 0; i < block.count; ++i) {
-      s.raw[i] = call.query.row(block.rows[i]);
-      s.extrema[i] = exponentiate_row(s.raw[i], keys.width, keys.padded_width,
-                                      s.query + i * keys.padded_width, 16);
-      s.shift[i] = takes_factors(additive, s.extrema[i]) ? keys.sum_v : 0.0f;
-    }
-    additive_scores(additive, {s.raw, s.query, s.extrema, block.count}, s.scores, s.score_stride);
-    return;
-  }
-  for (Index i = 0; i < block.count; ++i) {
-    std::memcpy(s.query + i * keys.width, call.query.row(block.rows[i]),
-                sizeof(float) * static_cast<std::size_t>(keys.width));
-    s.shift[i] = 0.0f;
-  }
-  gemm({s.query, block.count, keys.width},
-       {keys.panels + keys.panel_start[block.sentence], keys.width, length}, ChainStart::kZero, {},
-       {s.scores, block.count, length, s.score_stride});
-  const float factor = dot_factor(keys);
-  if (factor != 1.0f) scale_scores({s.scores, s.score_stride, block.count, length}, factor);
+void zero_row(Matrix m, Index row) noexcept {
+  if (m.data != nullptr) std::fill_n(m.row(row), m.cols, 0.0f);
 }
 
-// One row of a [R, longest] output: `count` values, then zeros.
-void write_row(const float* from, Index count, float shift, Matrix to, Index row) noexcept {
+// Copies `count` weights and fills the rest of the row with zeros.
+void write_row(const float* from, Index count, Matrix to, Index row) noexcept {
+  if (to.data == nullptr) return;
   float* out = to.row(row);
-  if (shift == 0.0f) {
-    std::copy(from, from + count, out);
-  } else {
-    std::transform(from, from + count, out, [shift](float x) { return x + shift; });
-  }
+  std::copy_n(from, count, out);
   std::fill(out + count, out + to.cols, 0.0f);
 }
 
-void no_keys(const AttentionOutputs& out, Index row) noexcept {
-  if (out.context.data) std::fill_n(out.context.row(row), out.context.cols, 0.0f);
-  if (out.weights.data) std::fill_n(out.weights.row(row), out.weights.cols, 0.0f);
-  if (out.raw_scores.data) std::fill_n(out.raw_scores.row(row), out.raw_scores.cols, 0.0f);
-  if (out.log_sum_exp) out.log_sum_exp[row] = -std::numeric_limits<float>::infinity();
+// A state moves on although its row saw nothing: coverage keeps its sum, the others become 0 or
+// what the normaliser wrote.
+void write_next_state(const Call& call, const HeadCall& head, const RowBlock& block,
+                      const BlockScratch& s) noexcept {
+  const Matrix& next = call.out.next_state;
+  if (next.data == nullptr || call.keys.attention.normalizer.stateful()) return;
+  const Index count = s.live.live.keys;
+  const bool coverage = call.keys.attention.score.kind == ScoreKind::kCoverage;
+  for (Index i = 0; i < block.count; ++i) {
+    const Index row = head.head_row(block.rows[i]);
+    write_row(s.weights + i * s.stride, count, next, row);
+    if (coverage && call.queries.state.data != nullptr) {
+      add_scaled(call.queries.state.row(row), 1.0f, count, next.row(row));
+    }
+  }
 }
 
-// score, (scale,) normalise, combine, write.
-void forward_block(const Call& call, const RowBlock& block, Scratch& s) noexcept {
+void no_keys(const Call& call, const HeadCall& head, const RowBlock& block) noexcept {
   const AttentionOutputs& out = call.out;
-  const Index length = call.keys.rows.length[block.sentence];
-  if (length == 0) {
-    for (Index i = 0; i < block.count; ++i) no_keys(out, block.rows[i]);
+  const HeadColumns columns = value_columns(call.keys, head.head, call.values.cols);
+  for (Index i = 0; i < block.count; ++i) {
+    const Index row = head.head_row(block.rows[i]);
+    if (out.context.data != nullptr) {
+      std::fill_n(out.context.row(block.rows[i]) + columns.first, columns.width, 0.0f);
+    }
+    zero_row(out.weights, row);
+    zero_row(out.raw_scores, row);
+    zero_row(out.next_state, row);
+    if (out.log_sum_exp) out.log_sum_exp[row] = -std::numeric_limits<float>::infinity();
+  }
+}
+
+void add_key_sums(const Call& call, const HeadCall& head, const RowBlock& block,
+                  const BlockScratch& s) noexcept {
+  if (call.out.key_sums.data == nullptr) return;
+  const Index count = s.live.live.keys;
+  float* sums = call.out.key_sums.row(head.head) + call.keys.rows.start[block.sentence];
+  for (Index i = 0; i < block.count; ++i) {
+    add_scaled(s.weights + i * s.stride, 1.0f, count, sums);
+  }
+}
+
+// Scores to weights in place, and what goes out of them.
+void normalize_block(const Call& call, const HeadCall& head, const RowBlock& block,
+                     BlockScratch& s) noexcept {
+  const AttentionOutputs& out = call.out;
+  const Index count = s.live.live.keys;
+  float* next_state[kRowBlock];
+  const bool moves = out.next_state.data != nullptr && call.keys.attention.normalizer.stateful();
+  for (Index i = 0; moves && i < block.count; ++i) {
+    const Index row = head.head_row(block.rows[i]);
+    next_state[i] = out.next_state.row(row);
+    std::fill(next_state[i] + count, next_state[i] + out.next_state.cols, 0.0f);
+  }
+  normalize_forward(call.keys.attention.normalizer, normalizer_rows(head, block, s), s.scores,
+                    out.log_sum_exp ? s.log_sum_exp : nullptr, moves ? next_state : nullptr,
+                    s.normalizer);
+  const float temperature = call.keys.attention.normalizer.temperature;
+  for (Index i = 0; i < block.count; ++i) {
+    const Index row = head.head_row(block.rows[i]);
+    if (out.log_sum_exp) out.log_sum_exp[row] = s.log_sum_exp[i] + s.shift[i] / temperature;
+    write_row(s.weights + i * s.stride, count, out.weights, row);
+  }
+}
+
+void forward_block(const Call& call, Index h, const RowBlock& block, BlockScratch& s) noexcept {
+  const FloatEnvironment environment;
+  const HeadCall head = call.head(h);
+  if (call.keys.rows.length[block.sentence] == 0) {
+    no_keys(call, head, block);
     return;
   }
-  score_block(call, block, s);
-  if (out.raw_scores.data != nullptr) {
-    for (Index i = 0; i < block.count; ++i) {
-      write_row(s.scores + i * s.score_stride, length, s.shift[i], out.raw_scores, block.rows[i]);
+  find_live(call.keys, call.queries, block, h, s.live);
+  block_scores(head, block, s, call.out.raw_scores);
+  normalize_block(call, head, block, s);
+  write_next_state(call, head, block, s);
+  add_key_sums(call, head, block, s);
+  if (call.out.context.data == nullptr) return;
+  drop_weights(head, block, s);
+  const HeadColumns columns = value_columns(call.keys, h, call.values.cols);
+  combine_live(
+      s.live, s.dropped, s.stride,
+      live_rows(call.values, call.keys.rows, block.sentence, columns.first, columns.width),
+      {call.out.context.data + columns.first, call.out.context.stride, block.count, block.rows});
+}
+
+// Zeros where the sums will go. They are added by blocks of a sentence in order, so its blocks go
+// to one thread then.
+void begin_key_sums(const PreparedKeys& keys, Matrix sums) noexcept {
+  for (Index h = 0; sums.data != nullptr && h < sums.rows; ++h) {
+    for (Index b = 0; b < keys.rows.count; ++b) {
+      std::fill_n(sums.row(h) + keys.rows.start[b], keys.rows.length[b], 0.0f);
     }
   }
-  softmax_forward({s.scores, s.score_stride, block.count, length},
-                  out.log_sum_exp ? s.log_sum_exp : nullptr);
-  for (Index i = 0; i < block.count; ++i) {
-    const Index row = block.rows[i];
-    if (out.log_sum_exp) out.log_sum_exp[row] = s.log_sum_exp[i] + s.shift[i];
-    if (out.weights.data) {
-      write_row(s.scores + i * s.score_stride, length, 0.0f, out.weights, row);
+}
+
+void run_blocks(const Call& call, const RowBlocks& blocks, BlockScratch* scratch,
+                Threads* threads) {
+  const Index heads = call.keys.attention.heads;
+  const bool ordered = call.out.key_sums.data != nullptr;
+  if (threads == nullptr || threads->count() == 1) {
+    for (Index h = 0; h < heads; ++h) {
+      for (const RowBlock& block : blocks) forward_block(call, h, block, scratch[0]);
     }
+    return;
   }
-  if (out.context.data == nullptr) return;
-  weighted_sums({s.scores, s.score_stride, 1},
-                live_rows(call.values, call.keys.rows, block.sentence), false,
-                {out.context.data, out.context.stride, block.count, block.rows});
+  threads->run(heads * blocks.count, [&](Index task, int worker) {
+    const Index h = task / blocks.count, first = task % blocks.count;
+    const RowBlock* block = blocks.data + first;
+    if (!ordered) {
+      forward_block(call, h, *block, scratch[worker]);
+      return;
+    }
+    if (block->first_ordinal > 0) return;  // whoever has the sentence's first block does this one
+    for (; block != blocks.end() && block->sentence == blocks.data[first].sentence; ++block) {
+      forward_block(call, h, *block, scratch[worker]);
+    }
+  });
 }
 
 }  // namespace
 
-void check_call(const char* function, const PreparedKeys& keys, ConstMatrix values,
-                const QueryRows& queries) {
-  const bool general = keys.score.kind == ScoreKind::kGeneral;
-  check_extent(function, "columns of query", general ? keys.score.w.rows : keys.width,
-               queries.query.cols);
-  check_extent(function, "rows of values", keys.keys.rows, values.rows);
-  check_stride(function, {"query", queries.query});
-  check_stride(function, {"values", values});
-}
-
-ConstMatrix scored_query(const PreparedKeys& keys, ConstMatrix query, Arena& workspace) {
-  if (keys.score.kind != ScoreKind::kGeneral) return query;
-  const Matrix projected = workspace.matrix(query.rows, keys.width);
-  general_project_forward(query, keys.score.w, projected, workspace);
-  return projected;
-}
-
 void attend_forward(const PreparedKeys& keys, ConstMatrix values, const QueryRows& queries,
-                    const AttentionOutputs& outputs, Arena& workspace) {
+                    const AttentionOutputs& outputs, Workspace workspace) {
   const FloatEnvironment environment;
-  const ArenaScope scope(workspace);
+  Arena& arena = workspace.arena;
+  const ArenaScope scope(arena);
   check_call(kForward, keys, values, queries);
-  check_outputs({keys, values, queries.query, outputs}, queries.query);
+  check_outputs(keys, values, queries, outputs);
   const RowBlocks blocks =
-      make_row_blocks(kForward, queries.key_row, queries.query.rows, keys.rows.count, workspace);
-  const Call call{keys, values, scored_query(keys, queries.query, workspace), outputs};
-  Scratch scratch;
+      make_row_blocks(kForward, queries.key_row, queries.query.rows, keys.rows.count, arena);
+  check_places(kForward, keys, queries, blocks);
+  const Call call{keys, values, queries, score_query(keys, queries.query, arena), outputs};
+  const int workers = workspace.threads == nullptr ? 1 : workspace.threads->count();
   const Index rows = std::min(kRowBlock, queries.query.rows);
-  scratch.query = workspace.array<float>(rows * keys.padded_width);
-  scratch.score_stride = padded_lanes(keys.longest);
-  scratch.scores = workspace.array<float>(rows * scratch.score_stride);
-  for (const RowBlock& block : blocks) forward_block(call, block, scratch);
+  BlockScratch* scratch = arena.array<BlockScratch>(workers);
+  for (int i = 0; i < workers; ++i) scratch[i] = make_block_scratch(keys, rows, false, arena);
+  begin_key_sums(keys, outputs.key_sums);
+  run_blocks(call, blocks, scratch, workspace.threads);
 }
 
 }  // namespace regard::attention

@@ -38,9 +38,10 @@ RowBlocks make_row_blocks(const char* function, const Index* key_row, Index rows
   Index at = 0;
   Index n = 0;
   for (Index b = 0; b < sentences; ++b) {
+    const Index begin = at;
     for (; at < end[b]; ++n) {
       const Index count = std::min(kRowBlock, end[b] - at);
-      block[n] = {b, order + at, count};
+      block[n] = {b, order + at, count, at - begin, end[b] - begin};
       at += count;
     }
   }

@@ -13,6 +13,8 @@ struct RowBlock {
   Index sentence = 0;
   const Index* rows = nullptr;  // row numbers of the call, ascending
   Index count = 0;              // 1 to kRowBlock
+  Index first_ordinal = 0;      // of the first row among the sentence's rows of this call
+  Index sentence_rows = 0;      // of this call
 };
 
 struct RowBlocks {

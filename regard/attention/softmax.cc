@@ -37,6 +37,15 @@ void scale_scores_impl(const ScoreBlock& s, float factor) noexcept {
   }
 }
 
+float row_sum_impl(const float* x, Index count) noexcept {
+  F16 sum = set(0.0f);
+  for (Index j = 0; j < count; j += 16) {
+    const int n = live_lanes(count, j);
+    sum = add(sum, n == 16 ? load(x + j) : load_n(x + j, n));
+  }
+  return reduce_add(sum);
+}
+
 // Padding takes part as -inf, whose exponential is exactly zero. The largest score passes over NaN;
 // the exponentials don't.
 void softmax_forward_impl(const ScoreBlock& s, float* log_sum_exp) noexcept {
@@ -99,6 +108,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace regard {
 REGARD_DISPATCH_TABLE(scale_scores_impl);
+REGARD_DISPATCH_TABLE(row_sum_impl);
 REGARD_DISPATCH_TABLE(softmax_forward_impl);
 REGARD_DISPATCH_TABLE(softmax_backward_impl);
 
@@ -106,6 +116,9 @@ namespace attention {
 
 void scale_scores(const ScoreBlock& scores, float factor) noexcept {
   REGARD_DISPATCH(scale_scores_impl)(scores, factor);
+}
+float row_sum(const float* x, Index count) noexcept {
+  return REGARD_DISPATCH(row_sum_impl)(x, count);
 }
 void softmax_forward(const ScoreBlock& scores, float* log_sum_exp) noexcept {
   REGARD_DISPATCH(softmax_forward_impl)(scores, log_sum_exp);

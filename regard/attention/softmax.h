@@ -20,6 +20,9 @@ struct ScoreBlock {
 // scores *= factor.
 void scale_scores(const ScoreBlock& scores, float factor) noexcept;
 
+// The sum of a row: sixteen partial sums, then the fixed tree.
+float row_sum(const float* x, Index count) noexcept;
+
 // In place; log_sum_exp [rows].
 void softmax_forward(const ScoreBlock& scores, float* log_sum_exp) noexcept;
 

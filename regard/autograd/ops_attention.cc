@@ -24,8 +24,9 @@ AttentionMemory begin_attention(Tape& tape, ScoreKind kind, ParameterId v, Var k
   if (!tape.recording()) return m;
   m.sums = in_arena(tape, attention::begin_key_gradients(*m.keys, values.cols(), tape.arena()));
   // Recorded before any attend(), so it runs when backward has passed them all.
-  tape.record([m, keys, values] {
-    attention::finish_key_gradients(*m.keys, *m.sums, keys.grad, values.grad);
+  tape.record([tape = &tape, m, keys, values] {
+    attention::finish_key_gradients(*m.keys, *m.sums, {keys.grad, values.grad, {}},
+                                    tape->scratch());
   });
   return m;
 }

@@ -1,0 +1,136 @@
+#include "regard/attention/live.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace regard::attention {
+namespace {
+
+bool all_finite(const Rows& rows) noexcept {
+  for (Index j = 0; j < rows.count; ++j) {
+    const float* row = rows.data + j * rows.stride;
+    float sum = 0.0f;  // 0 times anything finite is 0
+    for (Index n = 0; n < rows.width; ++n) sum += row[n] * 0.0f;
+    if (sum != 0.0f) return false;
+  }
+  return true;
+}
+
+Rows part(const Rows& rows, Index first, Index count) noexcept {
+  return {rows.data + first * rows.stride, rows.stride, count, rows.width};
+}
+
+// Row after row and key after key: for tiles where a product with weight 0 would not be 0.
+void combine_pairs(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
+                   KeyRange tile, const OutputRows& out) noexcept {
+  for (Index i = 0; i < out.count; ++i) {
+    for (Index j = tile.first; j < tile.first + tile.count; ++j) {
+      if (!live.live.live(i, j)) continue;
+      weighted_sums({weights + i * stride + j, 0, 0}, part(rows, j, 1), true,
+                    {out.row(i), out.stride, 1, nullptr});
+    }
+  }
+}
+
+}  // namespace
+
+RowPlace place_of(const PreparedKeys& keys, const QueryRows& queries, const RowBlock& block,
+                  Index i, Index head) noexcept {
+  RowPlace place;
+  place.row = block.rows[i];
+  place.sentence = block.sentence;
+  place.position =
+      queries.position != nullptr ? queries.position[place.row] : block.first_ordinal + i;
+  place.head = head;
+  place.keys = keys.rows.length[block.sentence];
+  place.queries = queries.query_length != nullptr ? queries.query_length[block.sentence]
+                  : queries.position == nullptr   ? block.sentence_rows
+                                                  : -1;
+  place.first_key = keys.rows.start[block.sentence];
+  return place;
+}
+
+void check_places(const char* function, const PreparedKeys& keys, const QueryRows& queries,
+                  const RowBlocks& blocks) {
+  const Attention& a = keys.attention;
+  const bool mask = !a.mask.trivial(), bias = a.bias.kind != BiasKind::kNone;
+  if (!mask && !bias) return;
+  for (const RowBlock& block : blocks) {
+    for (Index i = 0; i < block.count; ++i) {
+      const RowPlace place = place_of(keys, queries, block, i, 0);
+      if (mask) a.mask.check(function, place);
+      if (bias) check_bias_place(function, a.bias, place);
+    }
+  }
+}
+
+void find_live(const PreparedKeys& keys, const QueryRows& queries, const RowBlock& block,
+               Index head, BlockLive& out) noexcept {
+  const Index length = keys.rows.length[block.sentence];
+  out.live = {nullptr, key_words(length), block.count, length};
+  out.range = {0, length};
+  if (keys.attention.mask.trivial() || length == 0) return;
+  for (Index i = 0; i < block.count; ++i) {
+    keys.attention.mask.live_keys(place_of(keys, queries, block, i, head),
+                                  out.memory + i * out.live.words_per_row);
+  }
+  out.live.words = out.memory;
+  Index first = 0, end = key_words(length);
+  const auto empty = [&](Index tile) {
+    return out.live.tile(tile * kKeyTile, kKeyTile) == TileClass::kEmpty;
+  };
+  while (first < end && empty(first)) ++first;
+  while (end > first && empty(end - 1)) --end;
+  out.range.first = first * kKeyTile;
+  out.range.count = std::max<Index>(0, std::min(length, end * kKeyTile) - out.range.first);
+}
+
+void combine_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
+                  const OutputRows& out) noexcept {
+  if (live.live.words == nullptr) {
+    weighted_sums({weights, stride, 1}, rows, false, out);
+    return;
+  }
+  for (Index i = 0; i < out.count; ++i) std::fill_n(out.row(i), rows.width, 0.0f);
+  const Index end = live.range.first + live.range.count;
+  for (Index j = live.range.first; j < end; j += kKeyTile) {
+    const KeyRange tile{j, std::min(kKeyTile, end - j)};
+    const TileClass kind = live.live.tile(tile.first, tile.count);
+    if (kind == TileClass::kEmpty) continue;
+    const Rows right = part(rows, tile.first, tile.count);
+    if (kind == TileClass::kFull || all_finite(right)) {
+      weighted_sums({weights + j, stride, 1}, right, true, out);
+    } else {
+      combine_pairs(live, weights, stride, rows, tile, out);
+    }
+  }
+}
+
+void spread_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
+                 const OutputRows& out) noexcept {
+  if (live.live.words == nullptr) {
+    weighted_sums({weights, 1, stride}, rows, true, out);
+    return;
+  }
+  const bool finite = all_finite(rows);
+  const Index end = live.range.first + live.range.count;
+  for (Index j = live.range.first; j < end; j += kKeyTile) {
+    const Index count = std::min(kKeyTile, end - j);
+    const TileClass kind = live.live.tile(j, count);
+    if (kind == TileClass::kEmpty) continue;
+    if (kind == TileClass::kFull || finite) {
+      weighted_sums({weights + j, 1, stride}, rows, true,
+                    {out.data + j * out.stride, out.stride, count});
+      continue;
+    }
+    for (Index key = j; key < j + count; ++key) {
+      for (Index i = 0; i < rows.count; ++i) {
+        if (!live.live.live(i, key)) continue;
+        weighted_sums({weights + i * stride + key, 0, 0}, part(rows, i, 1), true,
+                      {out.data + key * out.stride, out.stride, 1});
+      }
+    }
+  }
+}
+
+}  // namespace regard::attention
