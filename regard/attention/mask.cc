@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <string>
 
 #include "regard/base/error.h"
@@ -33,11 +34,21 @@ Range window_range(Index left, Index right, const RowPlace& p) noexcept {
           all_right ? p.keys : std::min(p.keys, p.position + right + 1)};
 }
 
-// Bit j of the result: live(j), j < n <= 64.
-template <class Fn>
-KeyBits gather_bits(Index n, Fn live) noexcept {
+// Bit j of the result: live[j] != 0, j < n <= 64. Eight bytes at a time: the bits of each are
+// folded into its lowest, and a product moves the lowest bit of byte b to bit 56 + b.
+KeyBits pack_bytes(const std::uint8_t* live, Index n) noexcept {
+  static_assert(std::endian::native == std::endian::little, "byte b is bits 8 b and up");
   KeyBits bits = 0;
-  for (Index j = 0; j < n; ++j) bits |= KeyBits{live(j)} << j;
+  Index j = 0;
+  for (; j + 8 <= n; j += 8) {
+    std::uint64_t x;
+    std::memcpy(&x, live + j, 8);
+    x |= x >> 4;
+    x |= x >> 2;
+    x |= x >> 1;
+    bits |= ((x & 0x0101010101010101) * 0x0102040810204080) >> 56 << j;
+  }
+  for (; j < n; ++j) bits |= KeyBits{live[j] != 0} << j;
   return bits;
 }
 
@@ -154,12 +165,12 @@ KeyBits Mask::Node::word(const RowPlace& p, Index w) const noexcept {
     case Rule::kSegments: {
       const std::int32_t own = query_segment[p.row];
       const std::int32_t* others = key_segment + p.first_key + 64 * w;
-      return gather_bits(n, [=](Index j) noexcept { return others[j] == own; });
+      std::uint8_t same[64];
+      for (Index j = 0; j < n; ++j) same[j] = others[j] == own;
+      return pack_bytes(same, n);
     }
-    case Rule::kBits: {
-      const std::uint8_t* own = live + p.row * left + 64 * w;
-      return gather_bits(n, [=](Index j) { return own[j] != 0; });
-    }
+    case Rule::kBits:
+      return pack_bytes(live + p.row * left + 64 * w, n);
     case Rule::kAnd:
     case Rule::kOr:
       break;
