@@ -32,6 +32,10 @@ struct Attention {
   float dropout = 0.0f;  // of the weights, 0 to 1
   Index heads = 1;       // N: queries, keys, values and contexts are N parts side by side
 
+  // A product under softmax: keys are taken tile by tile, and no row of scores is ever whole.
+  bool streams() const noexcept {
+    return score.product() && normalizer.kind == NormalizerKind::kSoftmax;
+  }
   // A state goes from step to step: what QueryRows::state holds.
   bool stateful() const noexcept { return score.stateful() || normalizer.stateful(); }
 };
@@ -101,7 +105,8 @@ struct QueryRows {
 // What a call writes. Null data: not asked for. What is asked for changes no bit of the others.
 //
 // Shapes   context [R, N Dv]; weights, raw_scores and next_state [R N, at least keys.longest], 0
-//          beyond a length; log_sum_exp [R N]; key_sums [N, rows of keys]
+//          beyond a length; log_sum_exp [R N]; key_sums [N, rows of keys]; softmax_stats [R N, 2],
+//          streams() alone: what backward would else compute again
 // Values   weights are before dropout; raw_scores after scale and cap, before bias, 0 where masked;
 //          log_sum_exp of what the normaliser reads (softmax and local alone); key_sums: the sum of
 //          a key's weights over the call's rows, written for live keys alone; next_state: coverage
@@ -113,6 +118,7 @@ struct AttentionOutputs {
   Matrix raw_scores = {};
   Matrix next_state = {};
   Matrix key_sums = {};
+  Matrix softmax_stats = {};
 };
 
 // Where a call takes its temporary memory from, and the threads that it may use (null: the caller
@@ -131,7 +137,8 @@ struct Workspace {
 //          NaN and Inf in live rows propagate; rows beyond a length are never read, and what is
 //          masked adds nothing
 // Writes   overwrites; outputs may alias neither inputs nor each other
-// Keeps    for backward: nothing but the inputs; with the weights it computes less
+// Keeps    for backward: nothing but the inputs; it computes less with the weights, or with context
+//          and softmax_stats where streams()
 // Errors   ShapeError, naming the argument, what was wanted and what was got; ConfigError: an
 //          output that this normaliser has not, dropout without keys, local without centers
 // Threads  safe at once on different outputs and workspaces; the same bits for any number
@@ -156,11 +163,14 @@ KeyGradients begin_key_gradients(const PreparedKeys& keys, Index value_width, Ar
 // d_context may be null. Shapes as of AttentionOutputs.
 struct BackwardInputs {
   QueryRows queries;
-  ConstMatrix weights = {};  // of the forward call; null: computed again
+  ConstMatrix weights = {};  // of the forward call; null, or streams(): computed again
   ConstMatrix d_context = {};
   ConstMatrix d_weights = {};
   ConstVector d_log_sum_exp = {};
   ConstMatrix d_next_state = {};
+  // Of the forward call, both or none; read where streams().
+  ConstMatrix context = {};
+  ConstMatrix softmax_stats = {};
 };
 
 // Where backward adds; null data: not wanted. Shapes of what they are gradients of.

@@ -8,9 +8,8 @@
 #include "regard/attention/axes.h"
 #include "regard/attention/call.h"
 #include "regard/attention/checks.h"
-#include "regard/attention/softmax.h"
+#include "regard/attention/stream.h"
 #include "regard/base/float_environment.h"
-#include "regard/kernels/activations.h"
 
 namespace regard::attention {
 namespace {
@@ -33,6 +32,7 @@ struct Call {
 
 // Temporary memory of one worker.
 struct Scratch {
+  StreamScratch stream;  // streams() alone; else all the others
   BlockScratch block;
   float* d_scores = nullptr;   // [kRowBlock, stride]
   float* d_context = nullptr;  // [kRowBlock, padded Dv]
@@ -83,6 +83,14 @@ void check_inputs(const PreparedKeys& keys, ConstMatrix values, const BackwardIn
   if (in.d_log_sum_exp) {
     check_extent(kBackward, "size of d_log_sum_exp", rows * heads, in.d_log_sum_exp.size);
   }
+  if (in.context.data != nullptr) {
+    check_extent(kBackward, "rows of context", rows, in.context.rows);
+    check_extent(kBackward, "columns of context", values.cols, in.context.cols);
+  }
+  if (in.softmax_stats.data != nullptr) {
+    check_extent(kBackward, "rows of softmax_stats", rows * heads, in.softmax_stats.rows);
+    check_extent(kBackward, "columns of softmax_stats", 2, in.softmax_stats.cols);
+  }
   check_extent(kBackward, "rows of the key sums", keys.live_rows, sums.d_keys.rows);
   check_extent(kBackward, "width of the key sums", heads * keys.padded_width, sums.d_keys.cols);
   if (sums.value_width != 0) {
@@ -96,7 +104,6 @@ void check_gradients(const PreparedKeys& keys, ConstMatrix values, const Backwar
                      const ScoreGradients& out) {
   const Index rows = in.queries.query.rows;
   const Score& score = keys.attention.score;
-  const Bias& bias = keys.attention.bias;
   check_same("query", in.queries.query, out.d_query);
   check_same("v", score.v, out.d_v);
   check_same("w", score.w, out.d_w);
@@ -104,9 +111,7 @@ void check_gradients(const PreparedKeys& keys, ConstMatrix values, const Backwar
   check_same("g", score.g, out.d_g);
   check_same("filters", score.filters, out.d_filters);
   check_same("u", score.u, out.d_u);
-  check_same("bias.dense", bias.dense, out.bias.d_dense);
-  check_same("bias.slopes", bias.slopes, out.bias.d_slopes);
-  check_same("bias.table", bias.table, out.bias.d_table);
+  check_bias_gradients(kBackward, keys.attention.bias, out.bias);
   check_same("center", in.queries.center, out.d_center);
   check_given(keys, rows, {"d_state", out.d_state});
   check_given(keys, rows, {"d_chunk_scores", out.d_chunk_scores});
@@ -130,6 +135,10 @@ void check_gradients(const PreparedKeys& keys, ConstMatrix values, const Backwar
 
 Scratch make_scratch(const PreparedKeys& keys, ConstMatrix values, Index rows, Arena& arena) {
   Scratch s;
+  if (keys.attention.streams()) {
+    s.stream = make_stream_scratch(keys, values, rows, true, arena);
+    return s;
+  }
   s.block = make_block_scratch(keys, rows, true, arena);
   s.d_scores = arena.array<float>(rows * s.block.stride);
   s.value_stride = padded_lanes(values.cols / keys.attention.heads);
@@ -272,15 +281,7 @@ void bias_and_cap_gradients(const Call& call, const HeadCall& head, const RowBlo
                   s.d_scores + i * stride, call.out.bias);
   }
   if (!(a.score.soft_cap > 0.0f)) return;
-  for (Index i = 0; i < block.count; ++i) {
-    float* d = s.d_scores + i * stride;
-    const float* e = s.block.capped + i * stride;
-    for (Index j = 0; j < count; ++j) {
-      if (d[j] == 0.0f) continue;  // masked scores may be anything
-      const float t = e[j] / a.score.soft_cap;
-      d[j] *= 1.0f - t * t;
-    }
-  }
+  uncap_gradients(a.score.soft_cap, s.block.capped, {s.d_scores, stride, block.count, count});
 }
 
 void backward_block(const Call& call, Index h, const RowBlock& block, Scratch& s,
@@ -288,6 +289,11 @@ void backward_block(const Call& call, Index h, const RowBlock& block, Scratch& s
   const PreparedKeys& keys = call.keys;
   if (keys.rows.length[block.sentence] == 0) return;
   const HeadCall head = call.head(h);
+  if (keys.attention.streams()) {
+    stream_backward(head, call.values, block, call.in, {call.d_scored, &call.sums, call.out.bias},
+                    s.stream);
+    return;
+  }
   find_live(keys, call.in.queries, block, h, s.block.live);
   weights_again(call, head, block, s.block);
   gather(call.in.d_context, block, value_columns(keys, h, call.values.cols), s.d_context,

@@ -6,7 +6,6 @@
 
 #include "regard/attention/axes.h"
 #include "regard/attention/checks.h"
-#include "regard/attention/softmax.h"
 #include "regard/base/error.h"
 #include "regard/base/random.h"
 #include "regard/kernels/activations.h"
@@ -51,17 +50,6 @@ void check_head_rows(const char* function, const PreparedKeys& keys, const Query
   check_stride(function, m);
 }
 
-// e = cap tanh(e / cap).
-void apply_cap(float cap, const BlockScratch& s, Index rows, Index count) noexcept {
-  const Index padded = padded_lanes(count);
-  for (Index i = 0; i < rows; ++i) {
-    const Matrix row(s.scores + i * s.stride, 1, padded);
-    scale_scores({row.data, 0, 1, count}, 1.0f / cap);
-    tanh_forward(row, row);
-    scale_scores({row.data, 0, 1, count}, cap);
-  }
-}
-
 // One row of a [R N, longest] output: live values with the shift, else 0.
 void write_raw(const BlockScratch& s, Index i, float shift, float* out, Index columns) noexcept {
   const float* from = s.scores + i * s.stride;
@@ -77,17 +65,6 @@ void add_shift(BlockScratch& s, Index rows, Index count) noexcept {
     for (Index j = 0; j < count; ++j) row[j] += s.shift[i];
     s.shift[i] = 0.0f;
   }
-}
-
-// The key and position of a row's dropout mask.
-struct DropPlace {
-  std::uint64_t key;
-  std::uint32_t position;
-};
-DropPlace drop_place(const HeadCall& call, const RowBlock& block, Index i) noexcept {
-  const RowPlace place = place_of(call.keys, call.queries, block, i, call.head);
-  return {mix(call.queries.dropout_key[place.row], static_cast<std::uint64_t>(call.head)),
-          static_cast<std::uint32_t>(place.position)};
 }
 
 }  // namespace
@@ -131,6 +108,34 @@ BlockScratch make_block_scratch(const PreparedKeys& keys, Index rows, bool backw
   return s;
 }
 
+DropPlace drop_place(const HeadCall& call, const RowBlock& block, Index i) noexcept {
+  const RowPlace place = place_of(call.keys, call.queries, block, i, call.head);
+  return {mix(call.queries.dropout_key[place.row], static_cast<std::uint64_t>(call.head)),
+          static_cast<std::uint32_t>(place.position)};
+}
+
+void cap_scores(float cap, const ScoreBlock& s) noexcept {
+  for (Index i = 0; i < s.rows; ++i) {
+    const ScoreBlock row{s.data + i * s.stride, 0, 1, s.count};
+    const Matrix padded(row.data, 1, padded_lanes(s.count));
+    scale_scores(row, 1.0f / cap);
+    tanh_forward(padded, padded);
+    scale_scores(row, cap);
+  }
+}
+
+void uncap_gradients(float cap, const float* capped, const ScoreBlock& d_scores) noexcept {
+  for (Index i = 0; i < d_scores.rows; ++i) {
+    float* d = d_scores.data + i * d_scores.stride;
+    const float* e = capped + i * d_scores.stride;
+    for (Index j = 0; j < d_scores.count; ++j) {
+      if (d[j] == 0.0f) continue;
+      const float t = e[j] / cap;
+      d[j] *= 1.0f - t * t;
+    }
+  }
+}
+
 NormalizerRows normalizer_rows(const HeadCall& call, const RowBlock& block,
                                BlockScratch& s) noexcept {
   NormalizerRows rows;
@@ -158,7 +163,7 @@ void block_scores(const HeadCall& call, const RowBlock& block, BlockScratch& s,
   // The sum of v is the same for all keys: it cancels where a shift does.
   if (capped || !a.normalizer.shift_invariant()) add_shift(s, block.count, count);
   if (capped) {
-    apply_cap(a.score.soft_cap, s, block.count, count);
+    cap_scores(a.score.soft_cap, {s.scores, s.stride, block.count, count});
     if (s.capped != nullptr) std::copy_n(s.scores, block.count * s.stride, s.capped);
   }
   for (Index i = 0; raw_scores.data != nullptr && i < block.count; ++i) {

@@ -6,6 +6,7 @@
 
 #include "regard/attention/score_block.h"
 #include "regard/attention/scored_query.h"
+#include "regard/attention/softmax.h"
 
 namespace regard::attention {
 
@@ -45,6 +46,17 @@ void block_scores(const HeadCall& call, const RowBlock& block, BlockScratch& scr
 void drop_weights(const HeadCall& call, const RowBlock& block, BlockScratch& scratch) noexcept;
 // d *= the same masks.
 void drop_gradients(const HeadCall& call, const RowBlock& block, float* d, Index stride) noexcept;
+
+// The key and position of a row's dropout mask; units are keys.
+struct DropPlace {
+  std::uint64_t key;
+  std::uint32_t position;
+};
+DropPlace drop_place(const HeadCall& call, const RowBlock& block, Index i) noexcept;
+
+// e = cap tanh(e / cap), and d *= 1 - (e / cap)^2 where d is not 0 (masked scores may be anything).
+void cap_scores(float cap, const ScoreBlock& scores) noexcept;
+void uncap_gradients(float cap, const float* capped, const ScoreBlock& d_scores) noexcept;
 
 // Columns of one head in a matrix of values or contexts.
 struct HeadColumns {

@@ -6,6 +6,7 @@
 #include "regard/attention/axes.h"
 #include "regard/attention/call.h"
 #include "regard/attention/checks.h"
+#include "regard/attention/stream.h"
 #include "regard/base/float_environment.h"
 
 namespace regard::attention {
@@ -53,6 +54,10 @@ void check_outputs(const PreparedKeys& keys, ConstMatrix values, const QueryRows
     check_extent(kForward, "rows of key_sums", heads, out.key_sums.rows);
     check_extent(kForward, "columns of key_sums", keys.keys.rows, out.key_sums.cols);
     check_stride(kForward, {"key_sums", out.key_sums});
+  }
+  if (out.softmax_stats.data != nullptr) {
+    check_extent(kForward, "rows of softmax_stats", rows * heads, out.softmax_stats.rows);
+    check_extent(kForward, "columns of softmax_stats", 2, out.softmax_stats.cols);
   }
   check_request(kForward, keys.attention, queries, static_cast<bool>(out.log_sum_exp),
                 out.next_state.data != nullptr);
@@ -113,6 +118,7 @@ void no_keys(const Call& call, const HeadCall& head, const RowBlock& block) noex
     zero_row(out.weights, row);
     zero_row(out.raw_scores, row);
     zero_row(out.next_state, row);
+    zero_row(out.softmax_stats, row);
     if (out.log_sum_exp) out.log_sum_exp[row] = -std::numeric_limits<float>::infinity();
   }
 }
@@ -150,13 +156,24 @@ void normalize_block(const Call& call, const HeadCall& head, const RowBlock& blo
   }
 }
 
-void forward_block(const Call& call, Index h, const RowBlock& block, BlockScratch& s) noexcept {
+// Temporary memory of one worker: one of the two.
+struct Scratch {
+  BlockScratch block;
+  StreamScratch stream;
+};
+
+void forward_block(const Call& call, Index h, const RowBlock& block, Scratch& scratch) noexcept {
   const FloatEnvironment environment;
   const HeadCall head = call.head(h);
   if (call.keys.rows.length[block.sentence] == 0) {
     no_keys(call, head, block);
     return;
   }
+  if (call.keys.attention.streams()) {
+    stream_forward(head, call.values, block, call.out, scratch.stream);
+    return;
+  }
+  BlockScratch& s = scratch.block;
   find_live(call.keys, call.queries, block, h, s.live);
   block_scores(head, block, s, call.out.raw_scores);
   normalize_block(call, head, block, s);
@@ -181,8 +198,7 @@ void begin_key_sums(const PreparedKeys& keys, Matrix sums) noexcept {
   }
 }
 
-void run_blocks(const Call& call, const RowBlocks& blocks, BlockScratch* scratch,
-                Threads* threads) {
+void run_blocks(const Call& call, const RowBlocks& blocks, Scratch* scratch, Threads* threads) {
   const Index heads = call.keys.attention.heads;
   const bool ordered = call.out.key_sums.data != nullptr;
   if (threads == nullptr || threads->count() == 1) {
@@ -220,8 +236,15 @@ void attend_forward(const PreparedKeys& keys, ConstMatrix values, const QueryRow
   const Call call{keys, values, queries, score_query(keys, queries.query, arena), outputs};
   const int workers = workspace.threads == nullptr ? 1 : workspace.threads->count();
   const Index rows = std::min(kRowBlock, queries.query.rows);
-  BlockScratch* scratch = arena.array<BlockScratch>(workers);
-  for (int i = 0; i < workers; ++i) scratch[i] = make_block_scratch(keys, rows, false, arena);
+  Scratch* scratch = arena.array<Scratch>(workers);
+  for (int i = 0; i < workers; ++i) {
+    scratch[i] = {};
+    if (keys.attention.streams()) {
+      scratch[i].stream = make_stream_scratch(keys, values, rows, false, arena);
+    } else {
+      scratch[i].block = make_block_scratch(keys, rows, false, arena);
+    }
+  }
   begin_key_sums(keys, outputs.key_sums);
   run_blocks(call, blocks, scratch, workspace.threads);
 }

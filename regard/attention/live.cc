@@ -20,18 +20,6 @@ Rows part(const Rows& rows, Index first, Index count) noexcept {
   return {rows.data + first * rows.stride, rows.stride, count, rows.width};
 }
 
-// Row after row and key after key: for tiles where a product with weight 0 would not be 0.
-void combine_pairs(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
-                   KeyRange tile, const OutputRows& out) noexcept {
-  for (Index i = 0; i < out.count; ++i) {
-    for (Index j = tile.first; j < tile.first + tile.count; ++j) {
-      if (!live.live.live(i, j)) continue;
-      weighted_sums({weights + i * stride + j, 0, 0}, part(rows, j, 1), true,
-                    {out.row(i), out.stride, 1, nullptr});
-    }
-  }
-}
-
 }  // namespace
 
 RowPlace place_of(const PreparedKeys& keys, const QueryRows& queries, const RowBlock& block,
@@ -85,38 +73,41 @@ void find_live(const PreparedKeys& keys, const QueryRows& queries, const RowBloc
   out.range.count = std::max<Index>(0, std::min(length, end * kKeyTile) - out.range.first);
 }
 
-void combine_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
-                  const OutputRows& out) noexcept {
+void combine_tile(const BlockLive& live, KeyRange tile, const float* weights, Index stride,
+                  const Rows& rows, const OutputRows& out) noexcept {
   if (live.live.words == nullptr) {
-    weighted_sums({weights, stride, 1}, rows, false, out);
+    weighted_sums({weights, stride, 1}, rows, true, out);
     return;
   }
-  for (Index i = 0; i < out.count; ++i) std::fill_n(out.row(i), rows.width, 0.0f);
-  const Index end = live.range.first + live.range.count;
-  for (Index j = live.range.first; j < end; j += kKeyTile) {
-    const KeyRange tile{j, std::min(kKeyTile, end - j)};
-    const TileClass kind = live.live.tile(tile.first, tile.count);
+  for (Index j = 0; j < tile.count; j += kKeyTile) {
+    const Index count = std::min(kKeyTile, tile.count - j);
+    const TileClass kind = live.live.tile(tile.first + j, count);
     if (kind == TileClass::kEmpty) continue;
-    const Rows right = part(rows, tile.first, tile.count);
-    if (kind == TileClass::kFull || all_finite(right)) {
-      weighted_sums({weights + j, stride, 1}, right, true, out);
-    } else {
-      combine_pairs(live, weights, stride, rows, tile, out);
+    if (kind == TileClass::kFull || all_finite(part(rows, j, count))) {
+      weighted_sums({weights + j, stride, 1}, part(rows, j, count), true, out);
+      continue;
+    }
+    // Row after row and key after key: 0 times what is masked would not be 0.
+    for (Index i = 0; i < out.count; ++i) {
+      for (Index key = j; key < j + count; ++key) {
+        if (!live.live.live(i, tile.first + key)) continue;
+        weighted_sums({weights + i * stride + key, 0, 0}, part(rows, key, 1), true,
+                      {out.row(i), out.stride, 1, nullptr});
+      }
     }
   }
 }
 
-void spread_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
-                 const OutputRows& out) noexcept {
+void spread_tile(const BlockLive& live, KeyRange tile, const float* weights, Index stride,
+                 const Rows& rows, const OutputRows& out) noexcept {
   if (live.live.words == nullptr) {
     weighted_sums({weights, 1, stride}, rows, true, out);
     return;
   }
   const bool finite = all_finite(rows);
-  const Index end = live.range.first + live.range.count;
-  for (Index j = live.range.first; j < end; j += kKeyTile) {
-    const Index count = std::min(kKeyTile, end - j);
-    const TileClass kind = live.live.tile(j, count);
+  for (Index j = 0; j < tile.count; j += kKeyTile) {
+    const Index count = std::min(kKeyTile, tile.count - j);
+    const TileClass kind = live.live.tile(tile.first + j, count);
     if (kind == TileClass::kEmpty) continue;
     if (kind == TileClass::kFull || finite) {
       weighted_sums({weights + j, 1, stride}, rows, true,
@@ -125,12 +116,31 @@ void spread_live(const BlockLive& live, const float* weights, Index stride, cons
     }
     for (Index key = j; key < j + count; ++key) {
       for (Index i = 0; i < rows.count; ++i) {
-        if (!live.live.live(i, key)) continue;
+        if (!live.live.live(i, tile.first + key)) continue;
         weighted_sums({weights + i * stride + key, 0, 0}, part(rows, i, 1), true,
                       {out.data + key * out.stride, out.stride, 1});
       }
     }
   }
+}
+
+void combine_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
+                  const OutputRows& out) noexcept {
+  if (live.live.words == nullptr) {
+    weighted_sums({weights, stride, 1}, rows, false, out);
+    return;
+  }
+  for (Index i = 0; i < out.count; ++i) std::fill_n(out.row(i), rows.width, 0.0f);
+  const KeyRange& range = live.range;
+  combine_tile(live, range, weights + range.first, stride, part(rows, range.first, range.count),
+               out);
+}
+
+void spread_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
+                 const OutputRows& out) noexcept {
+  const KeyRange& range = live.range;
+  spread_tile(live, range, weights + range.first, stride, rows,
+              {out.data + range.first * out.stride, out.stride, range.count});
 }
 
 }  // namespace regard::attention

@@ -40,9 +40,16 @@ void find_live(const PreparedKeys& keys, const QueryRows& queries, const RowBloc
 // out[i] = sum over live j of weight(i, j) rows[j], i < block rows, j in order.
 void combine_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
                   const OutputRows& out) noexcept;
+// The same for the keys of `tile`, which begins at a multiple of kKeyTile, added to `out`: weights
+// and rows are those of the tile.
+void combine_tile(const BlockLive& live, KeyRange tile, const float* weights, Index stride,
+                  const Rows& rows, const OutputRows& out) noexcept;
 
 // out[j] += sum over the block's rows i, in order, for which j is live, of weight(i, j) rows[i].
 void spread_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
                  const OutputRows& out) noexcept;
+// The same for the keys of `tile`: weights and out are those of the tile.
+void spread_tile(const BlockLive& live, KeyRange tile, const float* weights, Index stride,
+                 const Rows& rows, const OutputRows& out) noexcept;
 
 }  // namespace regard::attention

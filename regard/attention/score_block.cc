@@ -54,14 +54,6 @@ AdditiveRows exponentiate_block(const HeadCall& call, const RowBlock& block, con
   return {s.raw, s.query, s.extrema, block.count};
 }
 
-void gather_query(const HeadCall& call, const RowBlock& block, float* to, Index stride) noexcept {
-  const Index width = call.keys.width;
-  for (Index i = 0; i < block.count; ++i, to += stride) {
-    std::copy_n(call.query_row(block.rows[i]), width, to);
-    std::fill(to + width, to + stride, 0.0f);
-  }
-}
-
 // Runs of tiles that are not empty.
 template <class Fn>
 void for_each_run(const BlockLive& live, Fn fn) noexcept {
@@ -80,16 +72,9 @@ void for_each_run(const BlockLive& live, Fn fn) noexcept {
 
 void product_scores(const HeadCall& call, const RowBlock& block, const BlockLive& live,
                     ScoreScratch& s, float* scores, Index stride) noexcept {
-  const PreparedKeys& keys = call.keys;
-  const HeadKeys& head = call.head_keys();
-  gather_query(call, block, s.query, keys.width);
-  const float factor = product_factor(keys);
+  gather_query(call, block, s.query, call.keys.width);
   for_each_run(live, [&](KeyRange run) {
-    const float* panels =
-        head.panels + head.panel_start[block.sentence] + run.first / 16 * panel_stride(keys.width);
-    gemm({s.query, block.count, keys.width}, {panels, keys.width, run.count}, ChainStart::kZero, {},
-         {scores + run.first, block.count, run.count, stride});
-    if (factor != 1.0f) scale_scores({scores + run.first, stride, block.count, run.count}, factor);
+    product_tile(call, block, run, s.query, scores + run.first, stride);
   });
 }
 
@@ -210,6 +195,26 @@ void row_backward(const HeadCall& call, const RowBlock& block, Index i, ScoreScr
 }
 
 }  // namespace
+
+void gather_query(const HeadCall& call, const RowBlock& block, float* to, Index stride) noexcept {
+  const Index width = call.keys.width;
+  for (Index i = 0; i < block.count; ++i, to += stride) {
+    std::copy_n(call.query_row(block.rows[i]), width, to);
+    std::fill(to + width, to + stride, 0.0f);
+  }
+}
+
+void product_tile(const HeadCall& call, const RowBlock& block, KeyRange tile, const float* query,
+                  float* scores, Index stride) noexcept {
+  const PreparedKeys& keys = call.keys;
+  const HeadKeys& head = call.head_keys();
+  const float* panels =
+      head.panels + head.panel_start[block.sentence] + tile.first / 16 * panel_stride(keys.width);
+  gemm({query, block.count, keys.width}, {panels, keys.width, tile.count}, ChainStart::kZero, {},
+       {scores, block.count, tile.count, stride});
+  const float factor = product_factor(keys);
+  if (factor != 1.0f) scale_scores({scores, stride, block.count, tile.count}, factor);
+}
 
 ScoreScratch make_score_scratch(const PreparedKeys& keys, Index rows, bool backward, Arena& arena) {
   const Score& score = keys.attention.score;

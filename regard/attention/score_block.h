@@ -38,6 +38,12 @@ ScoreScratch make_score_scratch(const PreparedKeys& keys, Index rows, bool backw
 void score_block(const HeadCall& call, const RowBlock& block, const BlockLive& live,
                  ScoreScratch& scratch, float* scores, Index stride, float* shift) noexcept;
 
+// Products: the block's queries, [count, width], and their scores with the keys of `tile`, which
+// begins at a multiple of kKeyTile, at scores.
+void gather_query(const HeadCall& call, const RowBlock& block, float* to, Index stride) noexcept;
+void product_tile(const HeadCall& call, const RowBlock& block, KeyRange tile, const float* query,
+                  float* scores, Index stride) noexcept;
+
 // Sums over the rows of some sentences, added up at the end in one order for any number of threads.
 struct ScoreSums {
   AdditiveVSums v;           // [padded_width] each

@@ -89,7 +89,7 @@ HWY_INLINE void drop_rows(ConstMatrix x, DropoutRows rows, float rate, Matrix y)
   alignas(64) std::uint32_t words[kUnits];
   for (Index r = 0; r < x.rows; ++r) {
     for (Index first = 0; first < x.cols; first += kUnits) {
-      random_words(rows.key[r], rows.position[r], first, words);
+      random_words(rows.key[r], rows.position[r], rows.first_unit + first, words);
       const float* from = x.row(r) + first;
       float* to = y.row(r) + first;
       for_blocks(x.cols - first < kUnits ? x.cols - first : kUnits,

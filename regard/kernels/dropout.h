@@ -7,10 +7,12 @@
 
 namespace regard {
 
-// What each row is: a key that holds (seed, update, pair, site), and its position. Both [R].
+// What each row is: a key that holds (seed, update, pair, site), and its position. Both [R]. A row
+// may be a part of a longer one: `first_unit`, a multiple of 4, is where it begins.
 struct DropoutRows {
   const std::uint64_t* key = nullptr;
   const std::uint32_t* position = nullptr;
+  Index first_unit = 0;
 };
 
 // y = x / (1 - rate) where a unit is kept, else 0.

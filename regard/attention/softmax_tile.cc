@@ -1,0 +1,213 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "regard/attention/softmax_tile.cc"
+#include "regard/kernels/simd_targets.h"
+// order matters
+#include "hwy/foreach_target.h"
+// order matters
+#include "hwy/highway.h"
+#include "regard/attention/softmax_tile.h"
+#include "regard/kernels/dispatch-inl.h"
+#include "regard/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace regard {
+namespace HWY_NAMESPACE {
+
+using attention::KeyBits;
+using attention::LiveBlock;
+using attention::SoftmaxRows;
+
+constexpr float kNoScore = -std::numeric_limits<float>::infinity();
+
+// Which of sixteen keys of a row are live, as bits.
+HWY_INLINE unsigned live_bits(const LiveBlock& live, Index row, Index key) {
+  const Index left = live.keys - key;
+  const unsigned there = left >= 16 ? 0xFFFFu : (1u << left) - 1u;
+  if (live.words == nullptr) return there;
+  const KeyBits word = live.words[row * live.words_per_row + key / 64];
+  return static_cast<unsigned>(word >> (key % 64)) & there;
+}
+
+alignas(64) constexpr std::int32_t kLaneBits[16] = {1,   2,   4,    8,    16,   32,   64,    128,
+                                                    256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+
+HWY_INLINE F16 keep_lanes(const F16& v, unsigned bits, float rest) {
+  if (bits == 0xFFFFu) return v;
+  const D d;
+  const DI di;
+  return map([&](int i) HWY_ATTR {
+    const auto lane = hn::Load(di, kLaneBits + i * kVectorLanes);
+    const auto set_bits = hn::And(lane, hn::Set(di, static_cast<std::int32_t>(bits)));
+    const auto live = hn::RebindMask(d, hn::Eq(set_bits, lane));
+    return hn::IfThenElse(live, v.p[i], hn::Set(d, rest));
+  });
+}
+
+// What exponentials are taken relative to: a row whose live scores are all -inf keeps them 0.
+HWY_INLINE float shift_of(float largest) { return largest == kNoScore ? 0.0f : largest; }
+
+HWY_INLINE float exp_of(float x) {
+  alignas(64) float lanes[16];
+  store(exp(set(x)), lanes);
+  return lanes[0];
+}
+
+void softmax_tile_impl(const LiveBlock& live, Index first, Index count, float* scores, Index stride,
+                       SoftmaxRows& s) noexcept {
+  for (Index i = 0; i < live.rows; ++i) {
+    float* row = scores + i * stride;
+    F16 top = set(kNoScore);
+    for (Index j = 0; j < count; j += 16) {
+      top = max(top, keep_lanes(load(row + j), live_bits(live, i, first + j), kNoScore));
+    }
+    const float before = s.largest[i];
+    const float tile_top = reduce_max(top);
+    const float largest = before < tile_top ? tile_top : before;
+    const float shift = shift_of(largest);
+    s.largest[i] = largest;
+    s.rescale[i] = before == largest && before != kNoScore ? 1.0f : exp_of(before - shift);
+    F16 sum = mul(load(s.lanes + 16 * i), set(s.rescale[i]));
+    const F16 shifts = set(shift);
+    for (Index j = 0; j < count; j += 16) {
+      const unsigned bits = live_bits(live, i, first + j);
+      const F16 p = bits == 0 ? set(0.0f) : keep_lanes(exp(sub(load(row + j), shifts)), bits, 0.0f);
+      store(p, row + j);
+      sum = add(sum, p);
+    }
+    store(sum, s.lanes + 16 * i);
+  }
+}
+
+void finish_softmax_impl(Index count, SoftmaxRows& s) noexcept {
+  for (Index i = 0; i < count; ++i) s.sum[i] = reduce_add(load(s.lanes + 16 * i));
+}
+
+void weigh_tile_impl(const LiveBlock& live, Index first, Index count, float* scores, Index stride,
+                     const SoftmaxRows& s) noexcept {
+  for (Index i = 0; i < live.rows; ++i) {
+    float* row = scores + i * stride;
+    const F16 shift = set(shift_of(s.largest[i])), divisor = set(s.sum[i]);
+    for (Index j = 0; j < count; j += 16) {
+      const unsigned bits = live_bits(live, i, first + j);
+      const F16 e = exp(sub(load(row + j), shift));
+      store(bits == 0 ? set(0.0f) : keep_lanes(div(e, divisor), bits, 0.0f), row + j);
+    }
+  }
+}
+
+void divide_tile_impl(const LiveBlock& live, Index first, Index count, float* exponentials,
+                      Index stride, const SoftmaxRows& s) noexcept {
+  for (Index i = 0; i < live.rows; ++i) {
+    float* row = exponentials + i * stride;
+    const F16 divisor = set(s.sum[i]);
+    for (Index j = 0; j < count; j += 16) {
+      const unsigned bits = live_bits(live, i, first + j);
+      store(keep_lanes(div(load(row + j), divisor), bits, 0.0f), row + j);
+    }
+  }
+}
+
+void softmax_tile_backward_impl(const LiveBlock& live, Index first, Index count,
+                                const float* weights, const float* delta, float* d,
+                                Index stride) noexcept {
+  for (Index i = 0; i < live.rows; ++i) {
+    const float* w = weights + i * stride;
+    float* row = d + i * stride;
+    const F16 mean = set(delta[i]);
+    for (Index j = 0; j < count; j += 16) {
+      const unsigned bits = live_bits(live, i, first + j);
+      const F16 d_e = mul(load(w + j), sub(load(row + j), mean));
+      store(bits == 0 ? set(0.0f) : keep_lanes(d_e, bits, 0.0f), row + j);
+    }
+  }
+}
+
+HWY_INLINE F16 load_up_to(const float* x, Index n) {
+  return n >= 16 ? load(x) : load_n(x, static_cast<int>(n));
+}
+HWY_INLINE void store_up_to(const F16& v, float* x, Index n) {
+  n >= 16 ? store(v, x) : store_n(v, x, static_cast<int>(n));
+}
+
+float dot_row_impl(const float* x, const float* y, Index count) noexcept {
+  F16 sum = set(0.0f);
+  for (Index n = 0; n < count; n += 16) {
+    sum = fma(load_up_to(x + n, count - n), load_up_to(y + n, count - n), sum);
+  }
+  return reduce_add(sum);
+}
+float add_log_impl(float largest, float sum) noexcept {
+  alignas(64) float lanes[16];
+  store(log(set(sum)), lanes);
+  return largest + lanes[0];
+}
+void scale_row_impl(float* row, Index width, float factor) noexcept {
+  for (Index n = 0; n < width; n += 16) {
+    store_up_to(mul(load_up_to(row + n, width - n), set(factor)), row + n, width - n);
+  }
+}
+void divide_row_impl(const float* from, Index width, float divisor, float* to) noexcept {
+  for (Index n = 0; n < width; n += 16) {
+    store_up_to(div(load_up_to(from + n, width - n), set(divisor)), to + n, width - n);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace regard
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <algorithm>
+
+namespace regard {
+REGARD_DISPATCH_TABLE(softmax_tile_impl);
+REGARD_DISPATCH_TABLE(finish_softmax_impl);
+REGARD_DISPATCH_TABLE(weigh_tile_impl);
+REGARD_DISPATCH_TABLE(divide_tile_impl);
+REGARD_DISPATCH_TABLE(softmax_tile_backward_impl);
+REGARD_DISPATCH_TABLE(dot_row_impl);
+REGARD_DISPATCH_TABLE(add_log_impl);
+REGARD_DISPATCH_TABLE(scale_row_impl);
+REGARD_DISPATCH_TABLE(divide_row_impl);
+
+namespace attention {
+
+void begin_softmax(SoftmaxRows& rows) noexcept {
+  std::fill(rows.largest, rows.largest + kRowBlock, -std::numeric_limits<float>::infinity());
+  std::fill(rows.lanes, rows.lanes + 16 * kRowBlock, 0.0f);
+}
+void softmax_tile(const LiveBlock& live, Index first, Index count, float* scores, Index stride,
+                  SoftmaxRows& rows) noexcept {
+  REGARD_DISPATCH(softmax_tile_impl)(live, first, count, scores, stride, rows);
+}
+void finish_softmax(Index count, SoftmaxRows& rows) noexcept {
+  REGARD_DISPATCH(finish_softmax_impl)(count, rows);
+}
+void weigh_tile(const LiveBlock& live, Index first, Index count, float* scores, Index stride,
+                const SoftmaxRows& rows) noexcept {
+  REGARD_DISPATCH(weigh_tile_impl)(live, first, count, scores, stride, rows);
+}
+void divide_tile(const LiveBlock& live, Index first, Index count, float* exponentials, Index stride,
+                 const SoftmaxRows& rows) noexcept {
+  REGARD_DISPATCH(divide_tile_impl)(live, first, count, exponentials, stride, rows);
+}
+void softmax_tile_backward(const LiveBlock& live, Index first, Index count, const float* weights,
+                           const float* delta, float* d, Index stride) noexcept {
+  REGARD_DISPATCH(softmax_tile_backward_impl)(live, first, count, weights, delta, d, stride);
+}
+float dot_row(const float* x, const float* y, Index count) noexcept {
+  return REGARD_DISPATCH(dot_row_impl)(x, y, count);
+}
+float add_log(float largest, float sum) noexcept {
+  return REGARD_DISPATCH(add_log_impl)(largest, sum);
+}
+void scale_row(float* row, Index width, float factor) noexcept {
+  REGARD_DISPATCH(scale_row_impl)(row, width, factor);
+}
+void divide_row(const float* from, Index width, float divisor, float* to) noexcept {
+  REGARD_DISPATCH(divide_row_impl)(from, width, divisor, to);
+}
+
+}  // namespace attention
+}  // namespace regard
+#endif  // HWY_ONCE
