@@ -1,6 +1,7 @@
 // regard show: one sentence, its translation, and where the model looked.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "regard/base/error.h"
 #include "regard/base/file.h"
@@ -67,15 +68,65 @@ std::string score_formula(const ModelConfig& config) {
   std::string s = "s_i";
   if (config.decoder == DecoderKind::kBahdanau) s = "s_(i-1)";
   if (config.decoder == DecoderKind::kConditional) s = "s'_i";
+  const bool projected = config.projections;
+  const std::string query = projected ? "W_Q " + s : s;
+  const std::string key = projected ? "W_K h_j" : "h_j";
+  const std::string added = "v . tanh(W_1 " + s + " + W_2 h_j";
+  const Index width = (projected ? config.attention_width : config.memory()) / config.heads;
   switch (config.attention) {
     case AttentionKind::kAdditive:
-      return "v . tanh(W_1 " + s + " + W_2 h_j)";
+      return added + ")";
     case AttentionKind::kDot:
-      return s + " . h_j";
+      return query + " . " + key;
     case AttentionKind::kScaledDot:
-      return s + " . h_j / sqrt(" + std::to_string(config.memory()) + ")";
+      return query + " . " + key + " / sqrt(" + std::to_string(width) + ")";
     case AttentionKind::kGeneral:
       return s + " W h_j";
+    case AttentionKind::kConcat:
+      return "v . tanh(W [" + s + "; h_j])";
+    case AttentionKind::kCosine:
+      return query + " . " + key + " / (|" + query + "| |" + key + "|)";
+    case AttentionKind::kLocation:
+      return "(W " + s + ")_j";
+    case AttentionKind::kLocationSensitive:
+      return added + " + U f_j), f_j around j in the weights of the word before";
+    case AttentionKind::kCoverage:
+      return added + " + u (sum of past weights)_j)";
+  }
+  return {};
+}
+
+// How its scores become weights.
+std::string normalizer_formula(const ModelConfig& config) {
+  std::string e = "e_i", each = "e_ij";
+  if (config.temperature != 1.0) {
+    const std::string divided = " / " + nlohmann::ordered_json(config.temperature).dump();
+    e += divided;
+    each += divided;
+  }
+  const std::string window = std::to_string(config.window);
+  switch (config.normalizer) {
+    case WeightsKind::kSoftmax:
+      return config.temperature == 1.0 ? "exp(e_ij) / sum_k exp(e_ik)" : "softmax(" + e + ")_j";
+    case WeightsKind::kSparsemax:
+      return "sparsemax(" + e + ")_j: small ones are exactly 0";
+    case WeightsKind::kEntmax15:
+      return "entmax(" + e + ")_j with alpha = 1.5: small ones are exactly 0";
+    case WeightsKind::kEntmax:
+      return "entmax(" + e + ")_j with the learnt alpha: small ones are exactly 0";
+    case WeightsKind::kHardmax:
+      return "1 where e_ij is the largest, else 0";
+    case WeightsKind::kSigmoid:
+      return "sigma(" + each + " + r), each by itself";
+    case WeightsKind::kMonotonic:
+      return "monotonic(sigma(" + each + " + r)): never back behind the word before";
+    case WeightsKind::kMocha:
+      return "monotonic(sigma(" + each + " + r)), then softmax over the last " + window +
+             " positions";
+    case WeightsKind::kLocalP:
+      return "softmax(" + e + ")_j within " + window + " of p_i, times a Gaussian around p_i";
+    case WeightsKind::kLocalM:
+      return "softmax(" + e + ")_j within " + window + " of position min(i, S)";
   }
   return {};
 }
@@ -100,7 +151,9 @@ void show(ShowArguments& a, Output& output) {
   output.line("");
   output.text(render_terminal(record, options.terminal));
   if (a.steps) {
-    options.score_formula = score_formula(translator.model().network.config());
+    const ModelConfig& config = translator.model().network.config();
+    options.score_formula = score_formula(config);
+    options.normalizer_formula = normalizer_formula(config);
     output.line("");
     output.text(render_steps(record, translator.steps(record), options));
   }

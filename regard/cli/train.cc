@@ -29,9 +29,14 @@ struct TrainArguments {
   int layers = 1;
   Index embedding = 128, hidden = 256, encoder_hidden = 0, readout = 0;
   bool unidirectional = false, feed_context = false, input_feeding = true;
+  // Attention; 0: by the score or the normaliser.
+  std::string normalizer = "softmax";
+  double temperature = 0;
+  Index window = 0, heads = 1;
+  bool projections = false, weight_norm = false, straight_through = false;
   // Run.
   double dropout = 0.2, dropout_embedding = -1, dropout_layer = -1, dropout_memory = -1,
-         dropout_readout = -1;
+         dropout_readout = -1, attention_dropout = 0, coverage_loss = 0;
   TrainOptions options;
   std::string log_json;
 };
@@ -65,8 +70,27 @@ void add_data_options(CLI::App& c, TrainArguments& a) {
 void add_model_options(CLI::App& c, TrainArguments& a) {
   c.add_option("--decoder", a.decoder, "fixed, bahdanau, conditional or luong")
       ->capture_default_str();
-  c.add_option("--attention", a.attention, "additive, dot, scaled-dot or general")
+  c.add_option("--attention", a.attention,
+               "score: additive, dot, scaled-dot, general, concat, cosine, location, "
+               "location-sensitive or coverage")
       ->capture_default_str();
+  c.add_option("--normalizer", a.normalizer,
+               "scores to weights: softmax, sparsemax, entmax15, entmax, hardmax, sigmoid, "
+               "monotonic, mocha, local-p or local-m")
+      ->capture_default_str();
+  c.add_option("--temperature", a.temperature,
+               "scores are divided by it; 0: 1, and 0.1 for --attention cosine")
+      ->capture_default_str();
+  c.add_option("--window", a.window,
+               "positions on each side (local-p, local-m; 0: 5) or of a chunk (mocha; 0: 2)")
+      ->capture_default_str();
+  c.add_option("--heads", a.heads, "looks side by side, with --projections")->capture_default_str();
+  c.add_flag("--projections", a.projections,
+             "matrices for queries, keys, values and contexts, instead of the states themselves");
+  c.add_flag("--weight-norm", a.weight_norm,
+             "scores v . tanh(...): v by length and direction, and a bias in the tanh");
+  c.add_flag("--straight-through", a.straight_through,
+             "hardmax: gradients pass as through softmax");
   c.add_flag("--input-feeding,!--no-input-feeding", a.input_feeding,
              "luong: feed the last read-out back (default on)");
   c.add_flag("--feed-context", a.feed_context, "fixed: the context vector at every step");
@@ -108,6 +132,11 @@ void add_run_options(CLI::App& c, TrainArguments& a) {
   c.add_option("--dropout-memory", a.dropout_memory, "on what the encoder hands over")
       ->type_name("R");
   c.add_option("--dropout-readout", a.dropout_readout, "before the output layer")->type_name("R");
+  c.add_option("--attention-dropout", a.attention_dropout, "on the weights of attention")
+      ->capture_default_str();
+  c.add_option("--coverage-loss", a.coverage_loss,
+               "weight of the loss of looking twice, a target token (--attention coverage)")
+      ->capture_default_str();
   c.add_option("--clip", o.clip, "largest gradient norm; 0: none")->capture_default_str();
   c.add_option("--label-smoothing", o.label_smoothing,
                "probability spread over all tokens, 0 to below 1")
@@ -137,12 +166,35 @@ DropoutRates dropout_rates(const TrainArguments& a) {
     }
     return static_cast<float>(r);
   };
+  if (!(a.attention_dropout >= 0.0)) {
+    throw ConfigError("--attention-dropout takes a rate from 0 to below 1");
+  }
   return {rate(a.dropout_embedding, "--dropout-embedding"),
           rate(a.dropout_layer, "--dropout-layer"), rate(a.dropout_memory, "--dropout-memory"),
-          rate(a.dropout_readout, "--dropout-readout")};
+          rate(a.dropout_readout, "--dropout-readout"),
+          rate(a.attention_dropout, "--attention-dropout")};
 }
 
-ModelConfig model_config(const TrainArguments& a, const Tokenizers& tokens) {
+// The choices of attention; `longest` is the longest source, end marker included.
+void choose_attention(const TrainArguments& a, Index longest, ModelConfig& c) {
+  c.attention = attention_from_name(a.attention);
+  c.attention_width = a.hidden;
+  c.normalizer = normalizer_from_name(a.normalizer);
+  c.temperature = a.temperature;
+  if (a.temperature == 0.0) c.temperature = c.attention == AttentionKind::kCosine ? 0.1 : 1.0;
+  c.window = a.window;
+  if (a.window == 0) {
+    if (c.normalizer == WeightsKind::kLocalP || c.normalizer == WeightsKind::kLocalM) c.window = 5;
+    if (c.normalizer == WeightsKind::kMocha) c.window = 2;
+  }
+  c.heads = a.heads;
+  c.projections = a.projections;
+  c.weight_norm = a.weight_norm;
+  c.straight_through = a.straight_through;
+  if (c.attention == AttentionKind::kLocation) c.longest_source = longest;
+}
+
+ModelConfig model_config(const TrainArguments& a, const Tokenizers& tokens, Index longest) {
   ModelConfig c;
   c.source_vocabulary = tokens.source.size();
   c.target_vocabulary = tokens.target.size();
@@ -155,8 +207,7 @@ ModelConfig model_config(const TrainArguments& a, const Tokenizers& tokens) {
   c.encoder_hidden = a.encoder_hidden > 0 ? a.encoder_hidden : a.hidden;
   c.start = start_from_name(a.start);
   c.decoder = decoder_from_name(a.decoder);
-  c.attention = attention_from_name(a.attention);
-  c.attention_width = a.hidden;
+  choose_attention(a, longest, c);
   c.feed_context = a.feed_context;
   c.input_feeding = a.input_feeding && c.decoder == DecoderKind::kLuong;
   if (!a.tie.empty() && a.tie != "target" && a.tie != "all") {
@@ -209,6 +260,21 @@ std::string training_record(const TrainArguments& a, const Trainer& trainer,
   return j.dump();
 }
 
+std::string attention_text(const ModelConfig& c) {
+  std::string text = std::string(name(c.attention)) + " attention";
+  if (c.normalizer != WeightsKind::kSoftmax) text += " by " + std::string(name(c.normalizer));
+  if (c.heads > 1) text += " in " + std::to_string(c.heads) + " heads";
+  return text;
+}
+
+Index longest_source(const EncodedPairs& train, const EncodedPairs& dev) {
+  size_t longest = 0;
+  for (const EncodedPairs* part : {&train, &dev}) {
+    for (const auto& ids : part->source) longest = std::max(longest, ids.size() + 1);
+  }
+  return static_cast<Index>(longest);
+}
+
 void describe(const Model& model, const Tokenizers& tokens, const EncodedPairs& train,
               const EncodedPairs& dev, const TrainOptions& o, TrainProgress& progress) {
   const ModelConfig& c = model.network.config();
@@ -219,8 +285,8 @@ void describe(const Model& model, const Tokenizers& tokens, const EncodedPairs& 
   progress.note("model: " + std::string(name(c.encoder_cell)) + " encoder " +
                 text(c.encoder_hidden) + (c.bidirectional ? " a direction" : "") + ", " +
                 std::string(name(c.decoder)) + " decoder " + text(c.hidden) +
-                (c.has_attention() ? ", " + std::string(name(c.attention)) + " attention" : "") +
-                ", " + text(model.network.parameters().size()) + " parameters");
+                (c.has_attention() ? ", " + attention_text(c) : "") + ", " +
+                text(model.network.parameters().size()) + " parameters");
   progress.note("run: " + text(train.size()) + " pairs, " + text(dev.size()) + " to validate, " +
                 text(o.epochs) + " epochs at most, batches of " + text(o.batch_tokens) +
                 " tokens in " + text(o.shards) + " shards, " + text(o.threads) + " threads");
@@ -252,7 +318,8 @@ int train(TrainArguments& a) {
   }
 
   a.options.dropout = dropout_rates(a);
-  Model model(model_config(a, tokens), tokens.source, tokens.target);
+  a.options.coverage_loss = static_cast<float>(a.coverage_loss);
+  Model model(model_config(a, tokens, longest_source(train, dev)), tokens.source, tokens.target);
   Trainer trainer(model, train, dev, a.options, {a.model, a.fresh}, progress);
   model.training_record = training_record(a, trainer, tokens, train, dev);
   describe(model, tokens, train, dev, trainer.options(), progress);
@@ -273,10 +340,10 @@ int train(TrainArguments& a) {
 
 // The options that -h shows; --help-all shows the others too.
 constexpr std::string_view kEveryday[] = {
-    "PAIRS",    "--output",  "--dev",          "--source",        "--target",  "--swap",
-    "--tokens", "--decoder", "--attention",    "--cell",          "--layers",  "--embedding",
-    "--hidden", "--epochs",  "--batch-tokens", "--learning-rate", "--dropout", "--patience",
-    "--metric", "--seed",    "--threads",      "--fresh",         "--log-json"};
+    "PAIRS",       "--output",  "--dev",       "--source",       "--target",        "--swap",
+    "--tokens",    "--decoder", "--attention", "--normalizer",   "--cell",          "--layers",
+    "--embedding", "--hidden",  "--epochs",    "--batch-tokens", "--learning-rate", "--dropout",
+    "--patience",  "--metric",  "--seed",      "--threads",      "--fresh",         "--log-json"};
 
 // Hides what few need from -h, so that it fits one screen.
 void split_help(CLI::App& c) {

@@ -11,8 +11,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kCells = {"gru", "lstm"};
 constexpr std::array<std::string_view, 4> kDecoders = {"fixed", "bahdanau", "conditional", "luong"};
-constexpr std::array<std::string_view, 4> kAttentions = {"additive", "dot", "scaled-dot",
-                                                         "general"};
+constexpr std::array<std::string_view, 9> kAttentions = {
+    "additive", "dot",      "scaled-dot",         "general", "concat",
+    "cosine",   "location", "location-sensitive", "coverage"};
+constexpr std::array<std::string_view, 10> kNormalizers = {
+    "softmax", "sparsemax", "entmax15", "entmax",  "hardmax",
+    "sigmoid", "monotonic", "mocha",    "local-p", "local-m"};
 constexpr std::array<std::string_view, 3> kStarts = {"last", "mean", "zero"};
 
 int index_of(std::string_view what, std::string_view text,
@@ -42,14 +46,146 @@ T get(const nlohmann::json& object, const char* key) {
   }
 }
 
-Index get_width(const nlohmann::json& object, const char* key) {
+Index get_width(const nlohmann::json& object, const char* key, Index least = 1) {
   const Index n = get<Index>(object, key);
-  if (n < 1 || n > (Index{1} << 24)) {
+  if (n < least || n > (Index{1} << 24)) {
     throw FormatError(FormatError::Kind::kModel, std::string("model configuration: '") + key +
-                                                     "' is " + std::to_string(n) +
-                                                     ", wanted 1 to 16777216");
+                                                     "' is " + std::to_string(n) + ", wanted " +
+                                                     std::to_string(least) + " to 16777216");
   }
   return n;
+}
+
+// What files that are older than the other normalisers lack.
+void read_attention(const nlohmann::json& j, ModelConfig& c) {
+  if (!j.contains("normalizer")) return;
+  c.normalizer = normalizer_from_name(get<std::string>(j, "normalizer"));
+  c.temperature = get<double>(j, "temperature");
+  c.window = get_width(j, "window", 0);
+  c.heads = get_width(j, "heads");
+  c.projections = get<bool>(j, "projections");
+  c.weight_norm = get<bool>(j, "weight_norm");
+  c.straight_through = get<bool>(j, "straight_through");
+  c.location_channels = get_width(j, "location_channels");
+  c.location_taps = get_width(j, "location_taps");
+  c.longest_source = get_width(j, "longest_source", 0);
+}
+
+bool has_v(AttentionKind kind) {
+  return kind == AttentionKind::kAdditive || kind == AttentionKind::kConcat ||
+         kind == AttentionKind::kLocationSensitive || kind == AttentionKind::kCoverage;
+}
+
+// Compares s and h as they are, unless they are projected.
+bool compares_states(AttentionKind kind) {
+  return kind == AttentionKind::kDot || kind == AttentionKind::kScaledDot ||
+         kind == AttentionKind::kCosine;
+}
+
+std::string option(AttentionKind kind) { return "--attention " + std::string(name(kind)); }
+std::string option(WeightsKind kind) { return "--normalizer " + std::string(name(kind)); }
+
+void check_score(const ModelConfig& c) {
+  if (compares_states(c.attention) && !c.projections && c.memory() != c.hidden) {
+    const std::string u = std::to_string(c.hidden);
+    const std::string fit = c.bidirectional ? std::to_string(c.hidden / 2) : u;
+    throw ConfigError(option(c.attention) + " compares decoder states of width " + u +
+                      " with memory of width " + std::to_string(c.memory()) +
+                      "; give --encoder-hidden " + fit +
+                      " so that the widths agree, or --attention general, which has a matrix "
+                      "between them, or --projections, which has one on each side");
+  }
+  if (c.attention == AttentionKind::kGeneral && c.projections) {
+    throw ConfigError(
+        "--attention general has a matrix between state and memory already; projected, it is "
+        "--attention dot --projections");
+  }
+  if (c.attention == AttentionKind::kLocation && c.longest_source < 1) {
+    throw ConfigError(
+        "--attention location learns a score for each place of a source and needs to know how many "
+        "there are");
+  }
+  if (c.location_taps % 2 == 0) {
+    throw ConfigError("the filters of --attention location-sensitive have " +
+                      std::to_string(c.location_taps) +
+                      " taps; it has to be an odd number, with a middle");
+  }
+  if (c.weight_norm && !has_v(c.attention)) {
+    throw ConfigError("--weight-norm is for scores of the form v . tanh(...); " +
+                      option(c.attention) + " has no v");
+  }
+}
+
+void check_heads(const ModelConfig& c) {
+  if (c.heads < 1) {
+    throw ConfigError("--heads is " + std::to_string(c.heads) + "; it must be at least 1");
+  }
+  if (c.heads == 1) return;
+  const std::string n = "--heads " + std::to_string(c.heads);
+  if (!c.projections) {
+    throw ConfigError(n + " needs --projections: each head looks through matrices of its own");
+  }
+  if (c.memory() % c.heads != 0) {
+    throw ConfigError(n + " splits a memory of width " + std::to_string(c.memory()) +
+                      ", which is no multiple of it: give another --encoder-hidden or --heads");
+  }
+  if (c.attention != AttentionKind::kLocation && c.attention_width % c.heads != 0) {
+    throw ConfigError(n + " splits queries and keys of width " + std::to_string(c.attention_width) +
+                      ", which is no multiple of it: give another --hidden or --heads");
+  }
+}
+
+bool has_window(WeightsKind kind) {
+  return kind == WeightsKind::kMocha || kind == WeightsKind::kLocalP ||
+         kind == WeightsKind::kLocalM;
+}
+
+void check_normalizer(const ModelConfig& c) {
+  if (!(c.temperature > 0.0 && c.temperature <= 1e6 && c.temperature >= 1e-6)) {
+    throw ConfigError("--temperature is " + std::to_string(c.temperature) +
+                      "; wanted 0.000001 to 1000000");
+  }
+  if (has_window(c.normalizer) != (c.window > 0)) {
+    throw ConfigError(has_window(c.normalizer)
+                          ? option(c.normalizer) + " needs --window of at least 1"
+                          : "--window belongs to --normalizer local-p, local-m and mocha");
+  }
+  if (c.straight_through != (c.normalizer == WeightsKind::kHardmax)) {
+    throw ConfigError(c.straight_through
+                          ? "--straight-through belongs to --normalizer hardmax"
+                          : "--normalizer hardmax has gradient 0, so it can't be learnt: give "
+                            "--straight-through, which lets gradients pass as softmax does, or "
+                            "--normalizer sparsemax");
+  }
+  const bool monotonic =
+      c.normalizer == WeightsKind::kMonotonic || c.normalizer == WeightsKind::kMocha;
+  if (c.attention == AttentionKind::kCoverage && monotonic) {
+    throw ConfigError("--attention coverage keeps the sum of all weights and " +
+                      option(c.normalizer) +
+                      " the weights of the step before, and one state can't be both: take "
+                      "--attention location-sensitive with monotonic, or softmax");
+  }
+  if (c.attention == AttentionKind::kLocationSensitive && c.normalizer == WeightsKind::kMocha) {
+    throw ConfigError(
+        "--attention location-sensitive keeps the weights of the step before and --normalizer "
+        "mocha their monotonic part, and one state can't be both: take --normalizer monotonic, or "
+        "softmax");
+  }
+}
+
+void check_attention(const ModelConfig& c) {
+  if (!c.has_attention()) {
+    if (c.normalizer != WeightsKind::kSoftmax || c.heads != 1 || c.projections || c.weight_norm ||
+        c.window != 0 || c.straight_through) {
+      throw ConfigError(
+          "--decoder fixed has no attention: --normalizer, --heads, --projections, --weight-norm, "
+          "--window and --straight-through belong to the others");
+    }
+    return;
+  }
+  check_score(c);
+  check_heads(c);
+  check_normalizer(c);
 }
 
 }  // namespace
@@ -57,6 +193,7 @@ Index get_width(const nlohmann::json& object, const char* key) {
 std::string_view name(CellKind kind) { return kCells[static_cast<size_t>(kind)]; }
 std::string_view name(DecoderKind kind) { return kDecoders[static_cast<size_t>(kind)]; }
 std::string_view name(AttentionKind kind) { return kAttentions[static_cast<size_t>(kind)]; }
+std::string_view name(WeightsKind kind) { return kNormalizers[static_cast<size_t>(kind)]; }
 std::string_view name(DecoderStart kind) { return kStarts[static_cast<size_t>(kind)]; }
 
 CellKind cell_from_name(std::string_view text) {
@@ -68,8 +205,17 @@ DecoderKind decoder_from_name(std::string_view text) {
 AttentionKind attention_from_name(std::string_view text) {
   return static_cast<AttentionKind>(index_of("attention", text, kAttentions));
 }
+WeightsKind normalizer_from_name(std::string_view text) {
+  return static_cast<WeightsKind>(index_of("normalizer", text, kNormalizers));
+}
 DecoderStart start_from_name(std::string_view text) {
   return static_cast<DecoderStart>(index_of("start", text, kStarts));
+}
+
+void require_coverage(const ModelConfig& config) {
+  if (config.has_attention() && config.attention == AttentionKind::kCoverage) return;
+  throw ConfigError(
+      "--coverage-loss needs a sum of past weights to compare with: give --attention coverage");
 }
 
 void ModelConfig::validate() const {
@@ -94,15 +240,7 @@ void ModelConfig::validate() const {
   if (input_feeding && decoder != DecoderKind::kLuong) {
     throw ConfigError("--input-feeding belongs to --decoder luong");
   }
-  const bool dot = attention == AttentionKind::kDot || attention == AttentionKind::kScaledDot;
-  if (has_attention() && dot && memory() != hidden) {
-    const std::string u = std::to_string(hidden);
-    const std::string fit = bidirectional ? std::to_string(hidden / 2) : u;
-    throw ConfigError(
-        "--attention " + std::string(name(attention)) + " compares decoder states of width " + u +
-        " with memory of width " + std::to_string(memory()) + "; give --encoder-hidden " + fit +
-        " so that the widths agree, or --attention general, which has a matrix between them");
-  }
+  check_attention(*this);
   if (decoder == DecoderKind::kFixed && start == DecoderStart::kZero && !feed_context) {
     throw ConfigError(
         "--decoder fixed reads the source only through its start: --start zero needs "
@@ -137,6 +275,16 @@ std::string to_json(const ModelConfig& c) {
   j["input_feeding"] = c.input_feeding;
   j["attention"] = name(c.attention);
   j["attention_width"] = c.attention_width;
+  j["normalizer"] = name(c.normalizer);
+  j["temperature"] = c.temperature;
+  j["window"] = c.window;
+  j["heads"] = c.heads;
+  j["projections"] = c.projections;
+  j["weight_norm"] = c.weight_norm;
+  j["straight_through"] = c.straight_through;
+  j["location_channels"] = c.location_channels;
+  j["location_taps"] = c.location_taps;
+  j["longest_source"] = c.longest_source;
   j["tie_target"] = c.tie_target;
   j["tie_all"] = c.tie_all;
   return j.dump();
@@ -167,6 +315,7 @@ ModelConfig config_from_json(std::string_view text) {
     c.input_feeding = get<bool>(j, "input_feeding");
     c.attention = attention_from_name(get<std::string>(j, "attention"));
     c.attention_width = get_width(j, "attention_width");
+    read_attention(j, c);
     c.tie_target = get<bool>(j, "tie_target");
     c.tie_all = get<bool>(j, "tie_all");
     c.validate();

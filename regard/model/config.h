@@ -11,7 +11,30 @@ namespace regard {
 
 enum class CellKind { kGru, kLstm };
 enum class DecoderKind { kFixed, kBahdanau, kConditional, kLuong };
-enum class AttentionKind { kAdditive, kDot, kScaledDot, kGeneral };
+enum class AttentionKind {
+  kAdditive,
+  kDot,
+  kScaledDot,
+  kGeneral,
+  kConcat,
+  kCosine,
+  kLocation,
+  kLocationSensitive,
+  kCoverage,
+};
+// How scores become weights: the normalisers of attention/normalizer.h, and Luong's two windows.
+enum class WeightsKind {
+  kSoftmax,
+  kSparsemax,
+  kEntmax15,
+  kEntmax,
+  kHardmax,
+  kSigmoid,
+  kMonotonic,
+  kMocha,
+  kLocalP,  // a window around a place that the model predicts, with a Gaussian in it
+  kLocalM,  // softmax over a window around min(i, S - 1)
+};
 enum class DecoderStart { kLast, kMean, kZero };
 
 // Widths: E embedding, H encoder (one direction), U decoder, M memory = H or 2H, A additive layer.
@@ -33,9 +56,19 @@ struct ModelConfig {
   bool feed_context = false;  // fixed: c at every step
   bool input_feeding = true;  // luong: a_{i-1} at every step
   AttentionKind attention = AttentionKind::kAdditive;
-  Index attention_width = 256;  // A, additive only
-  bool tie_target = false;      // W_o is the target embedding
-  bool tie_all = false;         // and the source embedding too (joint vocabulary)
+  Index attention_width = 256;  // A: additive and its kin, projected queries and keys
+  WeightsKind normalizer = WeightsKind::kSoftmax;
+  double temperature = 1.0;       // scores are divided by it
+  Index window = 0;               // local-p, local-m: half-width D; mocha: width of a chunk
+  Index heads = 1;                // N
+  bool projections = false;       // W_Q, W_K, W_V and an output projection
+  bool weight_norm = false;       // scores with a v: g v / |v|, and a bias before the tanh
+  bool straight_through = false;  // hardmax: backward as softmax
+  Index location_channels = 8;    // location-sensitive: filters
+  Index location_taps = 7;        // and their width, odd
+  Index longest_source = 0;       // location: Smax, end marker included
+  bool tie_target = false;        // W_o is the target embedding
+  bool tie_all = false;           // and the source embedding too (joint vocabulary)
 
   Index memory() const { return bidirectional ? 2 * encoder_hidden : encoder_hidden; }
   bool has_attention() const { return decoder != DecoderKind::kFixed; }
@@ -44,18 +77,23 @@ struct ModelConfig {
   void validate() const;
 };
 
+// Throws ConfigError: a loss of coverage where no coverage is kept.
+void require_coverage(const ModelConfig& config);
+
 // The words of the options; from_name throws ConfigError listing the choices.
 std::string_view name(CellKind kind);
 std::string_view name(DecoderKind kind);
 std::string_view name(AttentionKind kind);
+std::string_view name(WeightsKind kind);
 std::string_view name(DecoderStart kind);
 CellKind cell_from_name(std::string_view text);
 DecoderKind decoder_from_name(std::string_view text);
 AttentionKind attention_from_name(std::string_view text);
+WeightsKind normalizer_from_name(std::string_view text);
 DecoderStart start_from_name(std::string_view text);
 
 // The configuration as one JSON object, keys in a fixed order. from_json throws FormatError (model)
-// naming the key.
+// naming the key; those of the attention that older files lack keep their defaults.
 std::string to_json(const ModelConfig& config);
 ModelConfig config_from_json(std::string_view json);
 

@@ -1,5 +1,6 @@
 #include "regard/model/decoder.h"
 
+#include <algorithm>
 #include <string>
 
 #include "regard/kernels/rows.h"
@@ -17,18 +18,86 @@ ScoreKind score_kind(AttentionKind kind) {
       return ScoreKind::kScaledDot;
     case AttentionKind::kGeneral:
       return ScoreKind::kGeneral;
+    case AttentionKind::kConcat:
+      return ScoreKind::kConcat;
+    case AttentionKind::kCosine:
+      return ScoreKind::kCosine;
+    case AttentionKind::kLocation:
+      return ScoreKind::kLocation;
+    case AttentionKind::kLocationSensitive:
+      return ScoreKind::kLocationSensitive;
+    case AttentionKind::kCoverage:
+      return ScoreKind::kCoverage;
   }
   return ScoreKind::kAdditive;
+}
+
+NormalizerKind normalizer_kind(WeightsKind kind) {
+  switch (kind) {
+    case WeightsKind::kSoftmax:
+    case WeightsKind::kLocalM:  // and a mask
+      return NormalizerKind::kSoftmax;
+    case WeightsKind::kSparsemax:
+      return NormalizerKind::kSparsemax;
+    case WeightsKind::kEntmax15:
+      return NormalizerKind::kEntmax15;
+    case WeightsKind::kEntmax:
+      return NormalizerKind::kEntmax;
+    case WeightsKind::kHardmax:
+      return NormalizerKind::kHardmax;
+    case WeightsKind::kSigmoid:
+      return NormalizerKind::kSigmoid;
+    case WeightsKind::kMonotonic:
+      return NormalizerKind::kMonotonic;
+    case WeightsKind::kMocha:
+      return NormalizerKind::kMocha;
+    case WeightsKind::kLocalP:
+      return NormalizerKind::kLocal;
+  }
+  return NormalizerKind::kSoftmax;
+}
+
+AttentionShape attention_shape(const ModelConfig& c) {
+  AttentionShape s;
+  s.score = score_kind(c.attention);
+  s.query = c.hidden;
+  s.memory = c.memory();
+  s.width = c.attention_width;
+  s.heads = c.heads;
+  s.projections = c.projections;
+  s.weight_norm = c.weight_norm;
+  s.normalizer.kind = normalizer_kind(c.normalizer);
+  s.normalizer.straight_through = c.straight_through;
+  // Scores are divided by the temperature: by the normalisers that know one, or before the others.
+  const auto temperature = static_cast<float>(c.temperature);
+  if (s.normalizer.kind == NormalizerKind::kSoftmax ||
+      s.normalizer.kind == NormalizerKind::kLocal ||
+      s.normalizer.kind == NormalizerKind::kHardmax) {
+    s.normalizer.temperature = temperature;
+  } else {
+    s.scale = 1.0f / temperature;
+  }
+  if (c.normalizer == WeightsKind::kLocalM) {
+    s.window = c.window;
+  } else {
+    s.normalizer.window = c.window;
+  }
+  s.channels = c.location_channels;
+  s.taps = c.location_taps;
+  s.longest = c.longest_source;
+  return s;
 }
 
 CellState rows_of(const CellState& s, Index first, Index n) {
   return {s.h.rows_at(first, n), s.c.empty() ? Var{} : s.c.rows_at(first, n)};
 }
 
-DecoderState rows_of(const DecoderState& s, Index first, Index n) {
+// `heads`: rows of attention for each row.
+DecoderState state_rows(const DecoderState& s, Index heads, Index first, Index n) {
   DecoderState out;
   for (const CellState& layer : s.layers) out.layers.push_back(rows_of(layer, first, n));
   if (!s.feed.empty()) out.feed = s.feed.rows_at(first, n);
+  if (!s.attention.empty()) out.attention = s.attention.rows_at(first * heads, n * heads);
   return out;
 }
 
@@ -68,8 +137,7 @@ Decoder Decoder::make(const ModelConfig& config, ParameterId embedding, Paramete
     }
   }
   if (config.has_attention()) {
-    d.attention_ = AttentionLayer::make(
-        parameters, "attention", {score_kind(config.attention), u, m, config.attention_width});
+    d.attention_ = AttentionLayer::make(parameters, "attention", attention_shape(config));
   }
   const auto product = [&](const char* name, Index in) {
     return parameters.add(
@@ -86,19 +154,22 @@ bool Decoder::needs_summary() const {
   return config_.start == DecoderStart::kLast || config_.decoder == DecoderKind::kFixed;
 }
 
-DecoderMemory Decoder::prepare(Tape& tape, const Memory& memory) const {
+DecoderMemory Decoder::prepare(Tape& tape, const Memory& memory, const DropoutPlan& dropout) const {
   DecoderMemory m{memory, {}};
   if (attention_) {
-    m.attention =
-        attention_->prepare(tape, memory.rows, {memory.start, memory.length, memory.count});
+    m.attention = attention_->prepare(
+        tape, memory.rows, {memory.start, memory.length, memory.count}, dropout.rates.attention);
   }
   return m;
 }
 
-DecoderState Decoder::make_states(Tape& tape, Index rows) const {
+DecoderState Decoder::make_states(Tape& tape, const DecoderMemory& memory, Index rows) const {
   DecoderState s;
   for (const Recurrent& layer : layers_) s.layers.push_back(layer.make_state(tape, rows));
   if (feed_block_ >= 0) s.feed = tape.make(rows, config_.readout);
+  if (attention_ && attention_->stateful()) {
+    s.attention = tape.make(rows * attention_->heads(), memory.attention.longest());
+  }
   return s;
 }
 
@@ -129,29 +200,53 @@ DecoderState Decoder::start(Tape& tape, const DecoderMemory& memory, const Index
   return s;
 }
 
+Decoder::Rows Decoder::Rows::at(Index first, Index n) const {
+  Rows r = *this;
+  r.key_row += first;
+  if (position != nullptr) r.position += first;
+  if (dropout_key != nullptr) r.dropout_key += first;
+  r.origin = origin.at(first, n);
+  return r;
+}
+
 Decoder::Inputs Decoder::inputs(Tape& tape, const DecoderMemory& memory, const std::int32_t* ids,
-                                const Index* key_row, Index n, const DropoutPlan* dropout,
-                                const RowOrigin& origin) const {
+                                Index n, const Rows& rows) const {
   Inputs in;
   in.embedded = embedding(tape, embedding_, ids, n);
+  const DropoutPlan* dropout = rows.dropout;
   if (dropout != nullptr && dropout->rates.embedding > 0.0f) {
-    in.embedded =
-        regard::dropout(tape, in.embedded, dropout_rows(tape, *dropout, origin, "target.embedding"),
-                        dropout->rates.embedding);
+    in.embedded = regard::dropout(tape, in.embedded,
+                                  dropout_rows(tape, *dropout, rows.origin, "target.embedding"),
+                                  dropout->rates.embedding);
   }
   in.gi = layers_[0].input(tape, in.embedded);
   if (config_.feed_context) {
-    const Var c = gather_rows(tape, memory.encoder.summary, key_row, n);
+    const Var c = gather_rows(tape, memory.encoder.summary, rows.key_row, n);
     layers_[0].input_onto(tape, in.gi, c, context_block_);
   }
   return in;
 }
 
-// One step of the recurrence. With input feeding it holds attention and read-out too, since the
-// next step reads a_i.
+void Decoder::look(Tape& tape, const DecoderMemory& memory, Var query, const Rows& rows,
+                   const Cell& cell) const {
+  AttentionLayer::Rows looking;
+  looking.query = query;
+  looking.key_row = rows.key_row;
+  looking.position = rows.position;
+  looking.dropout_key = rows.dropout_key;
+  looking.state = cell.looked;
+  attention_->attend(tape, memory.attention, looking, cell.look);
+}
+
+// luong: the next step reads a_i, or where the model looked. Otherwise attention waits for the
+// read-out, for all steps at once.
+bool Decoder::looks_in_recurrence() const {
+  return feed_block_ >= 0 || (attention_ && attention_->stateful());
+}
+
+// One step of the recurrence, and of what it reads: attention, and with input feeding the read-out.
 void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderState& previous,
-                      const Index* key_row, const Cell& cell, const DropoutPlan* dropout,
-                      const RowOrigin& origin) const {
+                      const Rows& rows, const Cell& cell) const {
   const Recurrent& first = layers_[0];
   const CellState& s0 = previous.layers[0];
   const CellState& s1 = cell.out.layers[0];
@@ -160,15 +255,15 @@ void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderStat
       first.step(tape, cell.in.gi, s0, s1);
       break;
     case DecoderKind::kBahdanau:
-      attention_->attend(tape, memory.attention, s0.h, key_row, cell.context, cell.attention);
-      first.input_onto(tape, cell.in.gi, cell.context, context_block_);
+      look(tape, memory, s0.h, rows, cell);
+      first.input_onto(tape, cell.in.gi, cell.look.context, context_block_);
       first.step(tape, cell.in.gi, s0, s1);
       break;
     case DecoderKind::kConditional: {
       const CellState middle = first.make_state(tape, cell.in.gi.rows());
       first.step(tape, cell.in.gi, s0, middle);
-      attention_->attend(tape, memory.attention, middle.h, key_row, cell.context, cell.attention);
-      second_->step(tape, second_->input(tape, cell.context), middle, s1);
+      look(tape, memory, middle.h, rows, cell);
+      second_->step(tape, second_->input(tape, cell.look.context), middle, s1);
       break;
     }
     case DecoderKind::kLuong:
@@ -178,35 +273,33 @@ void Decoder::advance(Tape& tape, const DecoderMemory& memory, const DecoderStat
   }
   for (size_t l = 1; l < layers_.size(); ++l) {
     Var below = cell.out.layers[l - 1].h;
-    if (dropout != nullptr && dropout->rates.layer > 0.0f) {
+    if (rows.dropout != nullptr && rows.dropout->rates.layer > 0.0f) {
       const std::string site = "decoder.layer" + std::to_string(l + 1);
-      below = regard::dropout(tape, below, dropout_rows(tape, *dropout, origin, site),
-                              dropout->rates.layer);
+      below = regard::dropout(tape, below, dropout_rows(tape, *rows.dropout, rows.origin, site),
+                              rows.dropout->rates.layer);
     }
     layers_[l].step(tape, layers_[l].input(tape, below), previous.layers[l], cell.out.layers[l]);
   }
-  if (feed_block_ >= 0) {
-    const Var top = cell.out.layers.back().h;
-    attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.attention);
-    read_out_luong(tape, top, cell.context, cell.out.feed);
-  }
+  if (config_.decoder != DecoderKind::kLuong || !looks_in_recurrence()) return;
+  const Var top = cell.out.layers.back().h;
+  look(tape, memory, top, rows, cell);
+  if (feed_block_ >= 0) read_out_luong(tape, top, cell.look.context, cell.out.feed);
 }
 
 // t = tanh(b + W_1 s + W_2 E y + W_3 c), for what the recurrence did not read out itself; parts
 // that a decoder lacks are left out.
-Var Decoder::read_out(Tape& tape, const DecoderMemory& memory, const Index* key_row,
-                      Cell& cell) const {
+Var Decoder::read_out(Tape& tape, const DecoderMemory& memory, const Rows& rows, Cell& cell) const {
   if (feed_block_ >= 0) return cell.out.feed;
   const Var top = cell.out.layers.back().h;
-  if (config_.decoder == DecoderKind::kLuong) {
+  if (config_.decoder == DecoderKind::kLuong && !looks_in_recurrence()) {
     // Nothing is fed back, so this is one call for all rows, in training those of all steps.
-    attention_->attend(tape, memory.attention, top, key_row, cell.context, cell.attention);
+    look(tape, memory, top, rows, cell);
   } else if (config_.feed_context) {
-    cell.context = gather_rows(tape, memory.encoder.summary, key_row, top.rows());
+    cell.look.context = gather_rows(tape, memory.encoder.summary, rows.key_row, top.rows());
   }
   const Var t = linear(tape, top, read_state_, read_bias_);
   if (read_embedding_) linear_onto(tape, t, cell.in.embedded, read_embedding_);
-  if (read_context_) linear_onto(tape, t, cell.context, read_context_);
+  if (read_context_) linear_onto(tape, t, cell.look.context, read_context_);
   return tanh_onto(tape, t);
 }
 
@@ -220,16 +313,29 @@ void Decoder::read_out_luong(Tape& tape, Var state, Var context, Var out) const 
 }
 
 Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& target,
-                 const Index* key_row, const DropoutPlan& dropout, Matrix weights) const {
+                 const Index* key_row, const DropoutPlan& dropout, const Looks& looks) const {
   const Index rows = target.rows();
-  const RowOrigin origin{target.row_lane.data(), target.sequence.data(), target.row_position.data(),
-                         rows};
-  const Inputs in = inputs(tape, memory, target.ids.data(), key_row, rows, &dropout, origin);
-  const DecoderState states = make_states(tape, rows);
-  Var context;
-  if (attention_) context = tape.make(rows, config_.memory());
+  Rows all;
+  all.key_row = key_row;
+  all.dropout = &dropout;
+  all.origin = {target.row_lane.data(), target.sequence.data(), target.row_position.data(), rows};
+  Cell whole;
+  whole.in = inputs(tape, memory, target.ids.data(), rows, all);
+  whole.out = make_states(tape, memory, rows);
+  if (attention_) {
+    whole.look.context = tape.make(rows, config_.memory());
+    whole.look.weights = looks.weights;
+    whole.look.coverage_weight = looks.coverage_weight;
+    whole.look.coverage_loss = looks.coverage_loss;
+    Index* position = tape.arena().array<Index>(rows);
+    std::copy(target.row_position.begin(), target.row_position.end(), position);
+    all.position = position;
+    if (dropout.rates.attention > 0.0f) {
+      all.dropout_key = attention_dropout_keys(tape, dropout, all.origin, "attention");
+    }
+  }
   const DecoderState begin = start(tape, memory, key_row, target.lanes());
-
+  const Index heads = attention_ ? attention_->heads() : 1;
   const Packing packing = target.packing();
   {
     Loop loop(tape, packing);
@@ -237,43 +343,61 @@ Var Decoder::run(Tape& tape, const DecoderMemory& memory, const PackedIds& targe
       loop.begin_step(t);
       const Index first = packing.offsets[t];
       const Index n = packing.rows(t);
-      Cell cell;
-      cell.in = {in.embedded.rows_at(first, n), in.gi.rows_at(first, n)};
-      cell.out = rows_of(states, first, n);
-      if (attention_) {
-        cell.context = context.rows_at(first, n);
-        if (weights.data != nullptr) cell.attention.weights = weights.row_slice(first, n);
-      }
-      const DecoderState previous =
-          t == 0 ? rows_of(begin, 0, n) : rows_of(states, packing.offsets[t - 1], n);
-      advance(tape, memory, previous, key_row + first, cell, &dropout, origin.at(first, n));
+      const DecoderState previous = t == 0
+                                        ? state_rows(begin, heads, 0, n)
+                                        : state_rows(whole.out, heads, packing.offsets[t - 1], n);
+      Cell cell = cell_rows(whole, heads, first, n);
+      cell.looked = previous.attention;
+      advance(tape, memory, previous, all.at(first, n), cell);
     }
   }
 
-  Cell all{in, states, context, {weights, {}}};
-  Var t = read_out(tape, memory, key_row, all);
+  Var t = read_out(tape, memory, all, whole);
   if (dropout.rates.readout > 0.0f) {
-    t = regard::dropout(tape, t, dropout_rows(tape, dropout, origin, "readout"),
+    t = regard::dropout(tape, t, dropout_rows(tape, dropout, all.origin, "readout"),
                         dropout.rates.readout);
   }
   return t;
 }
 
+Decoder::Cell Decoder::cell_rows(const Cell& c, Index heads, Index first, Index n) {
+  Cell out;
+  out.in = {c.in.embedded.rows_at(first, n), c.in.gi.rows_at(first, n)};
+  out.out = state_rows(c.out, heads, first, n);
+  if (!c.look.context.empty()) out.look.context = c.look.context.rows_at(first, n);
+  if (c.look.weights.data != nullptr) out.look.weights = c.look.weights.row_slice(first, n);
+  out.look.next_state = out.out.attention;
+  out.look.coverage_weight = c.look.coverage_weight;
+  if (c.look.coverage_loss) out.look.coverage_loss = {c.look.coverage_loss.data + first, n};
+  return out;
+}
+
 Decoder::Step Decoder::step(Tape& tape, const DecoderMemory& memory, const DecoderState& state,
                             const std::int32_t* ids, const Index* key_row, Index n,
                             bool with_scores) const {
+  Rows rows;
+  rows.key_row = key_row;
   Cell cell;
-  cell.in = inputs(tape, memory, ids, key_row, n, nullptr, {});
-  cell.out = make_states(tape, n);
+  cell.in = inputs(tape, memory, ids, n, rows);
+  cell.out = make_states(tape, memory, n);
+  cell.out.step = state.step + 1;
+  cell.looked = state.attention;
   if (attention_) {
-    cell.context = tape.make(n, config_.memory());
+    Index* position = tape.arena().array<Index>(n);
+    std::fill_n(position, n, state.step);
+    rows.position = position;
+    cell.look.context = tape.make(n, config_.memory());
+    cell.look.next_state = cell.out.attention;
     const Index longest = memory.attention.longest();
-    cell.attention.weights = tape.arena().matrix(n, longest);
-    if (with_scores) cell.attention.raw_scores = tape.arena().matrix(n, longest);
+    cell.look.weights = tape.arena().matrix(n, longest);
+    if (with_scores) cell.look.raw_scores = tape.arena().matrix(n, longest);
   }
-  advance(tape, memory, state, key_row, cell, nullptr, {});
-  const Var t = read_out(tape, memory, key_row, cell);
-  return {cell.out, t, cell.context, cell.attention};
+  advance(tape, memory, state, rows, cell);
+  const Var t = read_out(tape, memory, rows, cell);
+  AttentionRows attention;
+  attention.weights = cell.look.weights;
+  attention.raw_scores = cell.look.raw_scores;
+  return {cell.out, t, cell.look.context, attention};
 }
 
 }  // namespace regard

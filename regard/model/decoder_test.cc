@@ -218,7 +218,7 @@ void expect_equations(const ModelConfig& config) {
   const DecoderMemory memory = b->decoder.prepare(tape, b->memory());
   const Matrix weights = tape.arena().matrix(target.rows(), 3);
   const Var t = b->decoder.run(tape, memory, target, key_row.data(), {},
-                               config.has_attention() ? weights : Matrix{});
+                               {config.has_attention() ? weights : Matrix{}});
   for (size_t s = 0; s < kTargets.size(); ++s) {
     PlainDecoder plain(*b, kReads[s]);
     DecoderState state = b->decoder.start(tape, memory, &kReads[s], 1);

@@ -64,20 +64,31 @@ Seq2seq::Seq2seq(const ModelConfig& config, Index most_floats) : config_(config)
 
 DecoderMemory Seq2seq::encode(Tape& tape, const PackedIds& source,
                               const DropoutPlan& dropout) const {
-  return decoder_.prepare(tape, encoder_.run(tape, source, dropout, decoder_.needs_summary()));
+  return decoder_.prepare(tape, encoder_.run(tape, source, dropout, decoder_.needs_summary()),
+                          dropout);
 }
 
 Seq2seq::Forced Seq2seq::forced(Tape& tape, const PairBatch& batch, const DropoutPlan& dropout,
-                                float label_smoothing, bool with_weights) const {
+                                float label_smoothing, bool with_weights,
+                                float coverage_weight) const {
   const DecoderMemory memory = encode(tape, batch.source, dropout);
+  const Index rows = batch.target.rows();
   Forced out;
+  Decoder::Looks looks;
   if (with_weights && config_.has_attention()) {
-    out.weights = tape.arena().matrix(batch.target.rows(), memory.attention.longest());
+    out.weights = looks.weights = tape.arena().matrix(rows, memory.attention.longest());
   }
-  const Var t =
-      decoder_.run(tape, memory, batch.target, batch.key_row.data(), dropout, out.weights);
+  if (coverage_weight > 0.0f) {
+    require_coverage(config_);
+    looks.coverage_weight = coverage_weight;
+    looks.coverage_loss = {tape.arena().array<float>(rows), rows};
+  }
+  const Var t = decoder_.run(tape, memory, batch.target, batch.key_row.data(), dropout, looks);
   out.loss =
       linear_cross_entropy(tape, t, output_, output_bias_, batch.next.data(), label_smoothing);
+  for (Index r = 0; r < looks.coverage_loss.size; ++r) {
+    out.loss.token_loss[r] += looks.coverage_loss[r];
+  }
   return out;
 }
 

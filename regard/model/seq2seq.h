@@ -48,9 +48,10 @@ class Seq2seq {
     Matrix weights;  // [target rows, longest source] when asked for
   };
   // Training and forced decoding: log p of every target token. When recording, gradients of the sum
-  // of losses start here; backward() of the tape carries them on.
+  // of losses start here; backward() of the tape carries them on. `coverage_weight` above 0 adds
+  // See's coverage loss to token_loss; the attention has to keep a coverage (ConfigError).
   Forced forced(Tape& tape, const PairBatch& batch, const DropoutPlan& dropout,
-                float label_smoothing, bool with_weights) const;
+                float label_smoothing, bool with_weights, float coverage_weight = 0.0f) const;
 
   // log p of every next token [n, V] for t_i rows.
   Matrix next_log_probs(Tape& tape, Var readout) const;

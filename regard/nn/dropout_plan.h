@@ -12,9 +12,10 @@ namespace regard {
 // Rates per site; 0 is off.
 struct DropoutRates {
   float embedding = 0.0f;
-  float layer = 0.0f;    // between recurrent layers
-  float memory = 0.0f;   // on h_j
-  float readout = 0.0f;  // on t_i
+  float layer = 0.0f;      // between recurrent layers
+  float memory = 0.0f;     // on h_j
+  float readout = 0.0f;    // on t_i
+  float attention = 0.0f;  // on the weights
 };
 
 // `pair_key[s]` is mixed from (seed, update, index of the pair); a row's key also holds the site's
@@ -39,5 +40,9 @@ struct RowOrigin {
 // Keys for one site in the tape's arena.
 DropoutRows dropout_rows(Tape& tape, const DropoutPlan& plan, const RowOrigin& rows,
                          std::string_view site);
+
+// The same for the weights of attention: one key a row, which holds its position too.
+const std::uint64_t* attention_dropout_keys(Tape& tape, const DropoutPlan& plan,
+                                            const RowOrigin& rows, std::string_view site);
 
 }  // namespace regard

@@ -196,11 +196,18 @@ Var gather_state(Tape& tape, Var x, const Index* rows, Index n) {
 // The rows that go on, in the arena of the next step.
 DecoderState gather_state(Tape& tape, const DecoderState& state, const Index* rows, Index n) {
   DecoderState out;
+  out.step = state.step;
   for (const CellState& layer : state.layers) {
     out.layers.push_back(
         {gather_state(tape, layer.h, rows, n), gather_state(tape, layer.c, rows, n)});
   }
   out.feed = gather_state(tape, state.feed, rows, n);
+  if (state.attention.empty()) return out;
+  // Rows of all heads lie together.
+  const Index heads = state.attention.rows() / state.layers[0].h.rows();
+  Index* head_rows = tape.arena().array<Index>(n * heads);
+  for (Index r = 0; r < n * heads; ++r) head_rows[r] = rows[r / heads] * heads + r % heads;
+  out.attention = gather_rows(tape, state.attention, head_rows, n * heads);
   return out;
 }
 

@@ -59,6 +59,9 @@ void check_options(const TrainOptions& o) {
   rate("--dropout-layer", o.dropout.layer);
   rate("--dropout-memory", o.dropout.memory);
   rate("--dropout-readout", o.dropout.readout);
+  rate("--attention-dropout", o.dropout.attention);
+  range("--coverage-loss", static_cast<double>(o.coverage_loss),
+        o.coverage_loss >= 0.0f && o.coverage_loss <= 1e6f, "0 (none) or more");
   if (o.metric != "loss") eval::parse_metrics(o.metric);
 }
 
@@ -113,6 +116,8 @@ std::vector<std::pair<std::string, std::string>> bit_changing_options(const Trai
   add("--dropout-layer", o.dropout.layer);
   add("--dropout-memory", o.dropout.memory);
   add("--dropout-readout", o.dropout.readout);
+  add("--attention-dropout", o.dropout.attention);
+  add("--coverage-loss", o.coverage_loss);
   add("--clip", o.clip);
   add("--label-smoothing", o.label_smoothing);
   add("--seed", o.seed);

@@ -22,6 +22,7 @@ struct TrainOptions {
   DropoutRates dropout{0.2f, 0.2f, 0.2f, 0.2f};
   double clip = 1.0;  // largest norm of the gradient of the mean loss; 0: none
   float label_smoothing = 0.0f;
+  float coverage_loss = 0.0f;   // weight of See's loss, per target token; --attention coverage
   Index patience = 10;          // validations without a better one; 0: no early stop
   std::string metric = "loss";  // loss, or a metric of eval/evaluate.h
   Index validate_every = 0;     // updates; 0: once an epoch, or once in 10 updates

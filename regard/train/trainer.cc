@@ -77,6 +77,7 @@ Trainer::Trainer(Model& model, const EncodedPairs& train, const EncodedPairs& de
   }
   require_isa();
   check_options(options_);
+  if (options_.coverage_loss > 0.0f) require_coverage(model_.network.config());
   for (const std::string& note : resolve_defaults(options_, lengths_)) observer_.note(note);
   lock_.emplace(files_.model + ".lock");
   remove_leftovers(files_.model);

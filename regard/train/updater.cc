@@ -54,8 +54,9 @@ void Updater::run_shard(Shard& shard, std::span<const std::uint32_t> batch, Inde
   }
   if (sources.empty()) return;
   const PairBatch pairs = PairBatch::pack(sources, targets);
-  const Seq2seq::Forced out = network_.forced(*shard.tape, pairs, {options_.dropout, keys.data()},
-                                              options_.label_smoothing, false);
+  const Seq2seq::Forced out =
+      network_.forced(*shard.tape, pairs, {options_.dropout, keys.data()}, options_.label_smoothing,
+                      false, options_.coverage_loss);
   for (float x : out.loss.token_loss) shard.loss += static_cast<double>(x);
   shard.source_tokens = pairs.source.rows();
   shard.target_tokens = pairs.target.rows();
