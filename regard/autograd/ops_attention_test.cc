@@ -173,6 +173,229 @@ TEST(Attend, FusedIsComposed) {
   }
 }
 
+// Three lanes, each reading its own sentence, in three steps: what a decoder does. A state goes
+// from step to step where there is one.
+constexpr Index kLanes = 3, kSteps = 3, kEven = 12;
+const std::vector<Index> kLaneKeyRow = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+const std::vector<Index> kPosition = {0, 0, 0, 1, 1, 1, 2, 2, 2};
+const std::vector<Index> kQueryLength = {3, 3, 3};
+const std::vector<std::uint64_t> kDropoutKey = {11, 12, 13, 11, 12, 13, 11, 12, 13};
+
+struct StepsCase {
+  std::string name;
+  attention::Attention spec = {};
+  std::vector<ParameterInfo> parameters = {};  // named as the members of AttentionParameters
+  Index query = kEven, keys = kEven;           // widths
+  bool center = false;                         // a third input [9, N]: z of local_center
+  float coverage = 0.0f;                       // weight of the loss
+  double range = 1.5;                          // of the queries
+};
+
+AttentionParameters by_name(const std::vector<ParameterInfo>& infos, const Ids& ids) {
+  AttentionParameters p;
+  const std::pair<const char*, ParameterId*> all[] = {{"v", &p.v},
+                                                      {"b", &p.b},
+                                                      {"g", &p.g},
+                                                      {"w", &p.w},
+                                                      {"filters", &p.filters},
+                                                      {"u", &p.u},
+                                                      {"slopes", &p.slopes},
+                                                      {"table", &p.table},
+                                                      {"alpha", &p.alpha}};
+  for (size_t i = 0; i < infos.size(); ++i) {
+    for (const auto& [name, id] : all) {
+      if (infos[i].name == name) *id = ids[i];
+    }
+  }
+  return p;
+}
+
+OpCase steps_case(const StepsCase& c) {
+  OpCase op;
+  op.name = c.name;
+  op.inputs = {
+      {kLanes * kSteps, c.query, -c.range, c.range}, {kMemory, c.keys, -1.5, 1.5}, {kMemory, 10}};
+  if (c.center) op.inputs.push_back({kLanes * kSteps, c.spec.heads});
+  op.parameters = c.parameters;
+  op.tolerance = 2e-4;
+  op.build = [c](Tape& t, const Inputs& x, const Ids& ids) -> OpCase::Built {
+    const Index rows = kLanes * kSteps, heads = c.spec.heads;
+    const AttentionMemory memory =
+        begin_attention(t, c.spec, by_name(c.parameters, ids), x[1], x[2], sentences());
+    const Var context = t.make(rows, 10);
+    const Vector loss{t.arena().array<float>(rows), c.coverage > 0.0f ? rows : 0};
+    Var states;
+    if (memory.stateful()) states = t.make(rows * heads, memory.longest());
+    for (Index i = 0; i < kSteps; ++i) {
+      const Index first = i * kLanes;
+      AttentionQuery q;
+      q.query = x[0].rows_at(first, kLanes);
+      q.key_row = kLaneKeyRow.data() + first;
+      q.position = kPosition.data() + first;
+      q.query_length = kQueryLength.data();
+      if (c.spec.dropout > 0.0f) q.dropout_key = kDropoutKey.data() + first;
+      if (c.center) q.center = local_center(t, memory, x[3].rows_at(first, kLanes), q.key_row);
+      AttentionRows out;
+      if (!states.empty()) {
+        if (i > 0) q.state = states.rows_at((first - kLanes) * heads, kLanes * heads);
+        out.next_state = states.rows_at(first * heads, kLanes * heads);
+      }
+      if (c.coverage > 0.0f) {
+        out.weights = t.arena().matrix(kLanes * heads, memory.longest());
+        out.d_weights = t.arena().zero_matrix(kLanes * heads, memory.longest());
+      }
+      attend(t, memory, q, context.rows_at(first, kLanes), out);
+      if (c.coverage > 0.0f) {
+        coverage_loss(t, memory, out, q.state, c.coverage, {loss.data + first, kLanes});
+      }
+    }
+    return {{context}, loss};
+  };
+  return op;
+}
+
+attention::Attention spec_of(ScoreKind score, NormalizerKind normalizer = NormalizerKind::kSoftmax,
+                             Index heads = 1) {
+  attention::Attention a;
+  a.score.kind = score;
+  a.normalizer.kind = normalizer;
+  a.heads = heads;
+  return a;
+}
+
+const ParameterInfo kV = {"v", 1, kEven, Use::kVector};
+const ParameterInfo kU = {"u", kEven, 1};
+const ParameterInfo kFeatures = {"u", kEven, 3};
+const ParameterInfo kFilters = {"filters", 3, 5};
+
+std::vector<StepsCase> score_cases() {
+  std::vector<StepsCase> cases = {
+      {"additive with b and g",
+       spec_of(ScoreKind::kAdditive),
+       {kV, {"b", 1, kEven, Use::kVector}, {"g", 1, 1, Use::kVector}}},
+      {"additive in two heads", spec_of(ScoreKind::kAdditive, NormalizerKind::kSoftmax, 2), {kV}},
+      {"concat", spec_of(ScoreKind::kConcat), {kV, {"w", kEven, 7 + 9}}, 7, 9},
+      {"general", spec_of(ScoreKind::kGeneral), {{"w", 7, 9}}, 7, 9},
+      {"cosine", spec_of(ScoreKind::kCosine)},
+      {"cosine in two heads", spec_of(ScoreKind::kCosine, NormalizerKind::kSoftmax, 2)},
+      {"location", spec_of(ScoreKind::kLocation), {}, 5, 0},
+      {"location in two heads",
+       spec_of(ScoreKind::kLocation, NormalizerKind::kSoftmax, 2),
+       {},
+       10,
+       0},
+      {"location-sensitive", spec_of(ScoreKind::kLocationSensitive), {kV, kFilters, kFeatures}},
+      {"location-sensitive in two heads",
+       spec_of(ScoreKind::kLocationSensitive, NormalizerKind::kSoftmax, 2),
+       {kV, kFilters, kFeatures}},
+      {"coverage", spec_of(ScoreKind::kCoverage), {kV, kU}},
+      {"coverage in two heads with its loss",
+       spec_of(ScoreKind::kCoverage, NormalizerKind::kSoftmax, 2),
+       {kV, kU}},
+  };
+  cases.back().coverage = 0.5f;
+  cases.back().range = 4.0;  // so that no weight is near the mass that was there before
+  return cases;
+}
+
+std::vector<StepsCase> normalizer_cases() {
+  std::vector<StepsCase> cases;
+  for (const NormalizerKind kind :
+       {NormalizerKind::kSparsemax, NormalizerKind::kEntmax15, NormalizerKind::kEntmax,
+        NormalizerKind::kSigmoid, NormalizerKind::kMonotonic, NormalizerKind::kMocha,
+        NormalizerKind::kLocal}) {
+    StepsCase c{"normaliser " + std::to_string(static_cast<int>(kind)),
+                spec_of(ScoreKind::kDot, kind, 2)};
+    // Central differences want no key to enter or leave the support.
+    c.spec.score.scale = 0.05f;
+    if (kind == NormalizerKind::kEntmax) c.parameters = {{"alpha", 1, 1, Use::kVector}};
+    if (kind == NormalizerKind::kMocha) c.spec.normalizer.window = 2;
+    if (kind == NormalizerKind::kLocal) {
+      c.spec.normalizer.window = 5;
+      c.center = true;
+    }
+    if (kind == NormalizerKind::kMonotonic || kind == NormalizerKind::kSigmoid) {
+      c.spec.score.scale = 0.5f;
+      c.spec.bias.kind = attention::BiasKind::kRelative;  // with one place: an offset for each head
+      c.parameters = {{"table", 2, 1}};
+    }
+    cases.push_back(c);
+  }
+  cases.push_back({"location-sensitive, monotonic",
+                   spec_of(ScoreKind::kLocationSensitive, NormalizerKind::kMonotonic, 2),
+                   {kV, kFilters, kFeatures}});
+  return cases;
+}
+
+std::vector<StepsCase> other_cases() {
+  std::vector<StepsCase> cases = {
+      {"relative positions",
+       spec_of(ScoreKind::kScaledDot, NormalizerKind::kSoftmax, 2),
+       {{"table", 2, 5}}},
+      {"ALiBi",
+       spec_of(ScoreKind::kScaledDot, NormalizerKind::kSoftmax, 2),
+       {{"slopes", 1, 2, Use::kVector}}},
+      {"dropout", spec_of(ScoreKind::kAdditive, NormalizerKind::kSoftmax, 2), {kV}},
+      {"window", spec_of(ScoreKind::kDot)},
+      {"soft cap", spec_of(ScoreKind::kDot)},
+  };
+  cases[0].spec.bias.kind = attention::BiasKind::kRelative;
+  cases[1].spec.bias.kind = attention::BiasKind::kAlibi;
+  cases[2].spec.dropout = 0.3f;
+  cases[3].spec.mask = attention::Mask::window(1, 1) & attention::Mask::query_lengths();
+  cases[4].spec.score.soft_cap = 2.0f;
+  return cases;
+}
+
+TEST(Attend, EveryScoreHasTheGradientsOfCentralDifferences) {
+  for (const StepsCase& c : score_cases()) EXPECT_EQ(check_case(steps_case(c)), "");
+}
+
+TEST(Attend, EveryNormaliserHasTheGradientsOfCentralDifferences) {
+  for (const StepsCase& c : normalizer_cases()) EXPECT_EQ(check_case(steps_case(c)), "");
+}
+
+TEST(Attend, BiasMaskDropoutAndCapHaveTheGradientsOfCentralDifferences) {
+  for (const StepsCase& c : other_cases()) EXPECT_EQ(check_case(steps_case(c)), "");
+}
+
+TEST(Attend, AlphaIsBetweenSoftmaxAndSparsemax) {
+  StepsCase c{
+      "entmax", spec_of(ScoreKind::kDot, NormalizerKind::kEntmax), {{"alpha", 1, 1, Use::kVector}}};
+  OpCheck check(steps_case(c));
+  Tape tape(check.parameters(), nullptr);
+  const Matrix a = check.parameters().value({0});
+  const auto alpha = [&](float x) {
+    a(0, 0) = x;
+    AttentionParameters p;
+    p.alpha = {0};
+    return begin_attention(tape, c.spec, p, tape.make(kMemory, 4), tape.make(kMemory, 4),
+                           sentences())
+        .keys->attention.normalizer.alpha;
+  };
+  EXPECT_EQ(alpha(0.0f), 1.5f);
+  EXPECT_EQ(alpha(50.0f), 1.95f);
+  EXPECT_EQ(alpha(-50.0f), 1.05f);
+}
+
+TEST(CoverageLoss, IsTheMassThatIsLookedAtTwice) {
+  Parameters none;
+  none.allocate();
+  Tape tape(none, nullptr);
+  attention::Attention spec = spec_of(ScoreKind::kDot);
+  const Var x = tape.make(kMemory, 4);
+  const AttentionMemory memory = begin_attention(tape, spec, {}, x, x, sentences());
+  float weights[] = {0.5f, 0.25f, 0.25f, 0.0f}, seen[] = {0.125f, 0.75f, 0.25f, 0.0f},
+        loss[] = {-1};
+  AttentionRows rows;
+  rows.weights = {weights, 1, 4};
+  coverage_loss(tape, memory, rows, {{seen, 1, 4}, {}}, 2.0f, {loss, 1});
+  EXPECT_EQ(loss[0], 2.0f * (0.125f + 0.25f + 0.25f));
+  coverage_loss(tape, memory, rows, {}, 2.0f, {loss, 1});
+  EXPECT_EQ(loss[0], 0.0f);  // nothing seen yet
+  EXPECT_THROW(coverage_loss(tape, memory, rows, {{seen, 1, 3}, {}}, 2.0f, {loss, 1}), ShapeError);
+}
+
 TEST(Attend, WhatIsAskedForChangesNothing) {
   OpCheck check(attention_case(ScoreKind::kAdditive, true));
   Tape tape(check.parameters(), nullptr);
