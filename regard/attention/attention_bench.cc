@@ -1,15 +1,20 @@
-// What attention costs, in slots: time x the rate of fused multiply-add lanes measured in the same
-// run / (rows x keys x width). One slot is one vector operation per sixteen elements at the full
-// rate. Whole operators: forward with the keys' preparation, weights and context; backward with all
-// gradients, from start to finish. One thread.
+// What attention costs, beside what the machine can do.
 //
-//   attention_bench [INSTRUCTION_SET [SECONDS_PER_SHAPE [NAME_SUBSTRING]]]
-#include <time.h>
-
+// Additive scores in slots: time x the rate of fused multiply-add lanes measured in the same run /
+// (rows x keys x width); one slot is one vector operation per sixteen elements at the full rate.
+// Products as a share of the peak: 4 flops a (row, key, dim) forward, 10 backward, causal half of
+// it. Whole operators: forward with the keys' preparation; backward from its start to the finished
+// gradients, after a forward that kept what backward wants. bench/attention_pytorch.py puts PyTorch
+// beside these lines.
+//
+//   attention_bench [--isa NAME] [--threads N] [--seconds S] [--json] [NAME_PART]
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,35 +31,48 @@ namespace {
 struct Shape {
   const char* name;
   ScoreKind kind;
-  Index batch, rows, keys, width;  // B, T, S, A = Dv
-  bool decode;                     // keys prepared before, forward alone
+  Index batch, rows, keys, width;  // B, T, S, A = Dv of one head
+  Index heads = 1;
+  bool causal = false;
+  bool decode = false;  // keys prepared before, forward alone
 };
 
+constexpr ScoreKind kAdditive = ScoreKind::kAdditive, kScaled = ScoreKind::kScaledDot;
 const Shape kShapes[] = {
-    // Inside the second cache and within one time slice: the kernels themselves.
-    {"additive", ScoreKind::kAdditive, 1, 30, 30, 256, false},
-    {"additive", ScoreKind::kAdditive, 1, 64, 400, 256, false},
+    // Inside the second cache: the kernels themselves.
+    {"additive", kAdditive, 1, 30, 30, 256},
+    {"additive", kAdditive, 1, 64, 400, 256},
     // Batches, which pass through memory.
-    {"additive", ScoreKind::kAdditive, 32, 30, 30, 256, false},
-    {"additive", ScoreKind::kAdditive, 32, 30, 30, 512, false},
-    {"additive", ScoreKind::kAdditive, 4, 400, 400, 256, false},
-    {"additive", ScoreKind::kAdditive, 4, 400, 400, 512, false},
-    {"additive", ScoreKind::kAdditive, 64, 13, 13, 512, false},
-    {"additive", ScoreKind::kAdditive, 64, 7, 8, 128, false},
-    {"additive, one row a call", ScoreKind::kAdditive, 64, 1, 13, 512, false},
-    {"additive decode", ScoreKind::kAdditive, 128, 1, 30, 512, true},
-    {"additive decode", ScoreKind::kAdditive, 16, 1, 30, 512, true},
-    {"additive decode", ScoreKind::kAdditive, 1, 1, 30, 512, true},
-    {"additive decode, beam", ScoreKind::kAdditive, 16, 5, 30, 512, true},
-    {"dot", ScoreKind::kDot, 32, 30, 30, 512, false},
-    {"scaled dot", ScoreKind::kScaledDot, 4, 400, 400, 64, false},
-    {"dot decode", ScoreKind::kDot, 128, 1, 30, 512, true},
+    {"additive", kAdditive, 32, 30, 30, 256},
+    {"additive", kAdditive, 32, 30, 30, 512},
+    {"additive", kAdditive, 4, 400, 400, 256},
+    {"additive", kAdditive, 4, 400, 400, 512},
+    {"additive", kAdditive, 64, 13, 13, 512},
+    {"additive step", kAdditive, 1, 1, 30, 512, 1, false, true},
+    {"additive step", kAdditive, 16, 1, 30, 512, 1, false, true},
+    {"additive step", kAdditive, 64, 1, 30, 512, 1, false, true},
+    {"additive step", kAdditive, 128, 1, 30, 512, 1, false, true},
+    {"additive step", kAdditive, 1, 1, 100, 512, 1, false, true},
+    {"additive step", kAdditive, 16, 1, 100, 512, 1, false, true},
+    {"additive step", kAdditive, 64, 1, 100, 512, 1, false, true},
+    {"additive step", kAdditive, 128, 1, 100, 512, 1, false, true},
+    {"additive step, beam of 5", kAdditive, 16, 5, 30, 512, 1, false, true},
+    {"dot", ScoreKind::kDot, 32, 30, 30, 512},
+    {"scaled dot", kScaled, 64, 32, 32, 64},
+    {"scaled dot", kScaled, 8, 64, 64, 64, 8},
+    {"scaled dot", kScaled, 1, 256, 256, 64, 8},
+    {"scaled dot", kScaled, 1, 512, 512, 64, 8},
+    {"scaled dot", kScaled, 1, 1024, 1024, 64, 8},
+    {"scaled dot", kScaled, 1, 4096, 4096, 64, 8},
+    {"scaled dot, causal", kScaled, 64, 32, 32, 64, 1, true},
+    {"scaled dot, causal", kScaled, 1, 256, 256, 64, 8, true},
+    {"scaled dot, causal", kScaled, 1, 512, 512, 64, 8, true},
+    {"scaled dot, causal", kScaled, 1, 4096, 4096, 64, 8, true},
+    {"dot step", ScoreKind::kDot, 128, 1, 30, 512, 1, false, true},
 };
 
 double seconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::vector<float> random(Index n, std::uint64_t key) {
@@ -68,129 +86,237 @@ std::vector<float> random(Index n, std::uint64_t key) {
 // One problem in memory of its own; rows come in the order of decoder steps.
 class Problem {
  public:
-  explicit Problem(const Shape& s) : shape_(s) {
-    const Index rows = s.batch * s.rows;
+  Problem(const Shape& s, Threads& threads) : shape_(s), threads_(threads) {
+    const Index rows = s.batch * s.rows, columns = s.heads * s.width;
     for (Index i = 0; i < rows; ++i) key_row_.push_back(i % s.batch);
     length_.assign(static_cast<std::size_t>(s.batch), s.keys);
-    query_ = random(rows * s.width, 1);
-    keys_ = random(s.batch * s.keys * s.width, 2);
-    values_ = random(s.batch * s.keys * s.width, 3);
-    v_ = random(s.width, 4);
-    d_context_ = random(rows * s.width, 5);
+    query_ = random(rows * columns, 1);
+    keys_ = random(s.batch * s.keys * columns, 2);
+    values_ = random(s.batch * s.keys * columns, 3);
+    v_ = random(s.kind == kAdditive ? columns : 0, 4);
+    d_context_ = random(rows * columns, 5);
     context_.resize(query_.size());
     d_query_.resize(query_.size());
-    weights_.resize(static_cast<std::size_t>(rows * s.keys));
     d_keys_.resize(keys_.size());
     d_values_.resize(keys_.size());
     d_v_.resize(v_.size());
     prepare();
+    const std::size_t head_rows = static_cast<std::size_t>(rows * s.heads);
+    stats_.resize(streams() ? head_rows * 2 : 0);
+    weights_.resize(streams() ? 0 : head_rows * static_cast<std::size_t>(s.keys));
   }
 
   void prepare() {
     arena_.reset();
-    Score score;
-    score.kind = shape_.kind;
-    score.v = {v_.data(), static_cast<Index>(v_.size())};
-    prepared_ = prepare_keys(score, by_key(keys_),
+    Attention attention;
+    attention.score.kind = shape_.kind;
+    attention.score.v = {v_.data(), static_cast<Index>(v_.size())};
+    attention.heads = shape_.heads;
+    if (shape_.causal) attention.mask = Mask::causal(CausalAlignment::kSquare);
+    prepared_ = prepare_keys(attention, by_key(keys_),
                              dense_rows(shape_.batch, shape_.keys, length_.data(), arena_), arena_);
   }
   void forward() {
-    attend_forward(prepared_, by_key(values_), queries(), {by_row(context_), weights(), {}, {}},
-                   workspace_);
+    AttentionOutputs out;
+    out.context = by_row(context_);
+    if (streams()) {
+      out.softmax_stats = stats();
+    } else {
+      out.weights = weights();
+    }
+    attend_forward(prepared_, by_key(values_), queries(), out, {workspace_, &threads_});
   }
   void backward() {
     const ArenaScope scope(arena_);
-    KeyGradients sums = begin_key_gradients(prepared_, shape_.width, arena_);
-    attend_backward(prepared_, by_key(values_), {queries(), weights(), by_row(d_context_), {}},
-                    sums, {by_row(d_query_), {d_v_.data(), shape_.width}, {}}, workspace_);
-    finish_key_gradients(prepared_, sums, {by_key(d_keys_), by_key(d_values_), {}}, workspace_);
+    const Workspace work(workspace_, &threads_);
+    KeyGradients sums = begin_key_gradients(prepared_, shape_.heads * shape_.width, arena_);
+    BackwardInputs in;
+    in.queries = queries();
+    in.d_context = by_row(d_context_);
+    if (streams()) {
+      in.context = by_row(context_);
+      in.softmax_stats = stats();
+    } else {
+      in.weights = weights();
+    }
+    ScoreGradients out;
+    out.d_query = by_row(d_query_);
+    out.d_v = {d_v_.empty() ? nullptr : d_v_.data(), static_cast<Index>(d_v_.size())};
+    attend_backward(prepared_, by_key(values_), in, sums, out, work);
+    finish_key_gradients(prepared_, sums, {by_key(d_keys_), by_key(d_values_), {}}, work);
   }
-  // Of the contexts of the first rows, against the reference in double.
+  // Of the contexts of the first head of some rows, against plain loops in double.
   double largest_difference() {
     forward();
-    const auto wide = [](const std::vector<float>& x) {
-      return std::vector<double>(x.begin(), x.end());
-    };
-    const std::vector<double> query = wide(query_), keys = wide(keys_), values = wide(values_),
-                              v = wide(v_);
-    const Index rows = std::min<Index>(4, shape_.batch * shape_.rows), cols = shape_.width;
-    std::vector<double> context(static_cast<std::size_t>(rows * cols));
-    std::vector<double> weight(static_cast<std::size_t>(rows * shape_.keys)), raw(weight),
-        lse(static_cast<std::size_t>(rows));
-    const Index key_rows = shape_.batch * shape_.keys;
-    reference::attend_forward<double>({shape_.kind,
-                                       1.0,
-                                       {v.data(), cols},
-                                       {},
-                                       {keys.data(), key_rows, cols},
-                                       {values.data(), key_rows, cols},
-                                       prepared_.rows,
-                                       {query.data(), rows, cols},
-                                       key_row_.data()},
-                                      {{context.data(), rows, cols},
-                                       {weight.data(), rows, shape_.keys},
-                                       {raw.data(), rows, shape_.keys},
-                                       {lse.data(), rows}});
+    const Index rows = std::min<Index>(4, shape_.batch * shape_.rows);
     double worst = 0.0;
-    for (std::size_t n = 0; n < context.size(); ++n) {
-      worst = std::max(worst, std::fabs(static_cast<double>(context_[n]) - context[n]));
-    }
+    for (Index r = 0; r < rows; ++r) worst = std::max(worst, row_difference(r));
     return worst;
   }
 
  private:
+  double row_difference(Index r) {
+    const Index b = key_row_[static_cast<std::size_t>(r)], i = r / shape_.batch;
+    const Index count = shape_.causal ? i + 1 : shape_.keys;
+    std::vector<double> e(static_cast<std::size_t>(count));
+    double sum = 0.0, worst = 0.0;
+    for (Index j = 0; j < count; ++j) {
+      double score = 0.0;
+      for (Index a = 0; a < shape_.width; ++a) {
+        const double q = static_cast<double>(by_row(query_)(r, a));
+        const double k = static_cast<double>(by_key(keys_)(b * shape_.keys + j, a));
+        score += shape_.kind == kAdditive
+                     ? static_cast<double>(v_[static_cast<std::size_t>(a)]) * std::tanh(q + k)
+                     : q * k;
+      }
+      if (shape_.kind == kScaled) score /= std::sqrt(static_cast<double>(shape_.width));
+      sum += e[static_cast<std::size_t>(j)] = std::exp(score);
+    }
+    for (Index d = 0; d < shape_.width; ++d) {
+      double c = 0.0;
+      for (Index j = 0; j < count; ++j) {
+        c += e[static_cast<std::size_t>(j)] / sum *
+             static_cast<double>(by_key(values_)(b * shape_.keys + j, d));
+      }
+      worst = std::max(worst, std::fabs(c - static_cast<double>(by_row(context_)(r, d))));
+    }
+    return worst;
+  }
+
+  bool streams() const { return prepared_.attention.streams(); }
   Matrix by_row(std::vector<float>& x) {
-    return {x.data(), shape_.batch * shape_.rows, shape_.width};
+    return {x.data(), shape_.batch * shape_.rows, shape_.heads * shape_.width};
   }
   Matrix by_key(std::vector<float>& x) {
-    return {x.data(), shape_.batch * shape_.keys, shape_.width};
+    return {x.data(), shape_.batch * shape_.keys, shape_.heads * shape_.width};
   }
-  Matrix weights() { return {weights_.data(), shape_.batch * shape_.rows, shape_.keys}; }
+  Matrix weights() {
+    return {weights_.data(), shape_.batch * shape_.rows * shape_.heads, shape_.keys};
+  }
+  Matrix stats() { return {stats_.data(), shape_.batch * shape_.rows * shape_.heads, 2}; }
   QueryRows queries() { return {by_row(query_), key_row_.data()}; }
 
   Shape shape_;
+  Threads& threads_;
   std::vector<Index> key_row_, length_;
   std::vector<float> query_, keys_, values_, v_, d_context_;
-  std::vector<float> context_, weights_, d_query_, d_keys_, d_values_, d_v_;
+  std::vector<float> context_, weights_, stats_, d_query_, d_keys_, d_values_, d_v_;
   Arena arena_, workspace_;
   PreparedKeys prepared_;
 };
 
-// The best of as many runs as fit, in slots, against the peak measured around them.
+struct Time {
+  double best = 1e9, median = 0.0;
+};
 template <class Fn>
-double best_seconds(double budget_s, Fn fn) {
-  double best = 1e9;
+Time measure(double budget_s, Fn fn) {
+  std::vector<double> runs;
   const double end = seconds() + budget_s;
+  fn();
   do {
     const double start = seconds();
     fn();
-    best = std::min(best, seconds() - start);
-  } while (seconds() < end);
-  return best;
+    runs.push_back(seconds() - start);
+  } while (seconds() < end || runs.size() < 3);
+  std::sort(runs.begin(), runs.end());
+  return {runs.front(), runs[runs.size() / 2]};
 }
 
-void run(const Shape& s, double budget_s) {
-  Problem problem(s);
-  const double difference = problem.largest_difference();
-  const double lanes = 0.5e9 * measure_fma_peak_gflops(0.1);
-  const double elements = static_cast<double>(s.batch * s.rows * s.keys * s.width);
-  const double forward = best_seconds(budget_s, [&] {
+struct Options {
+  int threads = 1;
+  double budget_s = 0.5;
+  bool json = false;
+  std::string part;
+};
+
+// Of all threads at once, 10^9 flops a second.
+double peak_gflops(Threads& threads) {
+  std::vector<double> each(static_cast<std::size_t>(threads.count()));
+  threads.run(threads.count(), [&](Index i, int) {
+    each[static_cast<std::size_t>(i)] = measure_fma_peak_gflops(0.1);
+  });
+  double sum = 0.0;
+  for (const double x : each) sum += x;
+  return sum;
+}
+
+struct Result {
+  Time forward, backward;
+  double peak = 0.0, difference = 0.0;
+};
+
+void print_json(const Shape& s, const Result& r, const Options& o) {
+  std::printf(
+      "{\"name\": \"%s\", \"additive\": %d, \"batch\": %d, \"rows\": %d, \"keys\": %d, "
+      "\"width\": %d, \"heads\": %d, \"causal\": %d, \"step\": %d, \"threads\": %d, "
+      "\"peak_gflops\": %.1f, \"forward_s\": %.9f, \"forward_median_s\": %.9f, "
+      "\"backward_s\": %.9f, \"backward_median_s\": %.9f, \"difference\": %.2e}\n",
+      s.name, s.kind == kAdditive, static_cast<int>(s.batch), static_cast<int>(s.rows),
+      static_cast<int>(s.keys), static_cast<int>(s.width), static_cast<int>(s.heads), s.causal,
+      s.decode, o.threads, r.peak, r.forward.best, r.forward.median,
+      s.decode ? 0.0 : r.backward.best, r.backward.median, r.difference);
+}
+
+// Slots for the additive score, else the share of the peak.
+void print_cost(const char* what, const Shape& s, const Time& t, const Result& r, double flops) {
+  const double pairs = static_cast<double>(s.batch * s.rows * s.keys * s.heads * s.width);
+  if (s.kind == kAdditive) {
+    std::printf("  %s %6.2f slots", what, t.best * 0.5e9 * r.peak / pairs);
+  } else {
+    std::printf("  %s %5.1f %% peak", what,
+                100.0 * flops * pairs * (s.causal ? 0.5 : 1.0) / t.best / (1e9 * r.peak));
+  }
+  std::printf(" %9.1f us (%.1f)", t.best * 1e6, t.median * 1e6);
+}
+
+void print_line(const Shape& s, const Result& r) {
+  std::printf("%-24s B %3d N %d T %4d S %4d D %3d", s.name, static_cast<int>(s.batch),
+              static_cast<int>(s.heads), static_cast<int>(s.rows), static_cast<int>(s.keys),
+              static_cast<int>(s.width));
+  print_cost("forward", s, r.forward, r, 4.0);
+  if (!s.decode) print_cost("backward", s, r.backward, r, 10.0);
+  if (!s.decode && s.kind == kAdditive) {
+    const double ends = 14.0 / static_cast<double>(s.rows) + 14.0 / static_cast<double>(s.keys);
+    std::printf("  aim %5.2f %5.2f", 1.15 * (7.5 + ends), 1.15 * (14.0 + ends));
+  }
+  std::printf("  difference %.1e\n", r.difference);
+  std::fflush(stdout);
+}
+
+void run(const Shape& s, const Options& o, Threads& threads) {
+  Problem problem(s, threads);
+  Result r;
+  r.difference = problem.largest_difference();
+  r.peak = peak_gflops(threads);
+  r.forward = measure(o.budget_s, [&] {
     if (!s.decode) problem.prepare();
     problem.forward();
   });
-  const auto slots = [&](double time_s) { return time_s * lanes / elements; };
-  const double ends = 14.0 / static_cast<double>(s.rows) + 14.0 / static_cast<double>(s.keys);
-  std::printf("%-24s B %3d T %3d S %3d A %3d  forward %6.2f slots %9.1f us", s.name,
-              static_cast<int>(s.batch), static_cast<int>(s.rows), static_cast<int>(s.keys),
-              static_cast<int>(s.width), slots(forward), forward * 1e6);
-  if (!s.decode) {
-    const double backward = best_seconds(budget_s, [&] { problem.backward(); });
-    std::printf("  backward %6.2f slots %9.1f us", slots(backward), backward * 1e6);
-    if (s.kind == ScoreKind::kAdditive) {
-      std::printf("  aim %5.2f %5.2f", 1.15 * (7.5 + ends), 1.15 * (14.0 + ends));
+  if (!s.decode) r.backward = measure(o.budget_s, [&] { problem.backward(); });
+  o.json ? print_json(s, r, o) : print_line(s, r);
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    const char* next = i + 1 < argc ? argv[i + 1] : "";
+    if (arg == "--json") {
+      o.json = true;
+    } else if (arg == "--threads") {
+      o.threads = std::max(1, std::atoi(next)), ++i;
+    } else if (arg == "--seconds") {
+      o.budget_s = std::atof(next), ++i;
+    } else if (arg == "--isa") {
+      for (int n = 0; n < kIsaCount; ++n) {
+        if (isa_name(static_cast<Isa>(n)) == next) set_isa(static_cast<Isa>(n));
+      }
+      ++i;
+    } else {
+      o.part = arg;
     }
   }
-  std::printf("  difference %.1e\n", difference);
+  return o;
 }
 
 }  // namespace
@@ -199,15 +325,14 @@ void run(const Shape& s, double budget_s) {
 int main(int argc, char** argv) {
   using namespace regard;
   try {
-    for (int i = 0; argc > 1 && i < kIsaCount; ++i) {
-      if (isa_name(static_cast<Isa>(i)) == argv[1]) set_isa(static_cast<Isa>(i));
+    const attention::Options o = attention::parse(argc, argv);
+    Threads threads(o.threads);
+    if (!o.json) {
+      std::printf("%s, %d threads, best (median) times\n", std::string(executed_isa()).c_str(),
+                  o.threads);
     }
-    const double budget_s = argc > 2 ? std::atof(argv[2]) : 0.5;
-    const std::string part = argc > 3 ? argv[3] : "";
-    std::printf("%s, peak %.1f GFLOP/s a core, cpu time\n", std::string(executed_isa()).c_str(),
-                measure_fma_peak_gflops());
     for (const attention::Shape& s : attention::kShapes) {
-      if (std::string(s.name).find(part) != std::string::npos) attention::run(s, budget_s);
+      if (std::string(s.name).find(o.part) != std::string::npos) attention::run(s, o, threads);
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "attention_bench: %s\n", error.what());

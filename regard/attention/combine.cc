@@ -9,6 +9,12 @@
 #include "regard/attention/lanes-inl.h"
 #include "regard/kernels/dispatch-inl.h"
 
+#ifndef REGARD_ATTENTION_COMBINE_STD_
+#define REGARD_ATTENTION_COMBINE_STD_
+#include <array>
+#include <utility>
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
@@ -17,8 +23,27 @@ using attention::OutputRows;
 using attention::Rows;
 using attention::WeightGrid;
 
-// Accumulators in registers: 24 of 32 with AVX-512, 8 of 16 elsewhere, in units of one F16.
-constexpr int kTile = kParts == 1 ? 24 : 4;
+// The most rows of a tile of `vectors` sixteens: accumulators, one row of values and one weight in
+// registers.
+constexpr int most_rows(int vectors) {
+  if (kParts > 1) return vectors == 1 ? 4 : vectors == 2 ? 2 : 1;
+  return vectors == 1 ? 12 : vectors == 2 ? 12 : vectors == 4 ? 6 : 3;
+}
+
+// How weights lie; tiles of one size have strides that are known when this is compiled, and need no
+// registers for them.
+enum class Grid { kAny, kRowsAside, kColumnsAside };
+constexpr Index kTileStride = attention::kWeightTileStride;
+
+struct Strides {
+  Index row, col;
+};
+template <Grid grid>
+HWY_INLINE Strides strides_of(const WeightGrid& w) {
+  if constexpr (grid == Grid::kRowsAside) return {kTileStride, 1};
+  if constexpr (grid == Grid::kColumnsAside) return {1, kTileStride};
+  return {w.row_stride, w.col_stride};
+}
 
 // Some rows of the right-hand side, whose sums start from nothing or go on.
 struct Part {
@@ -27,27 +52,36 @@ struct Part {
   bool accumulate;
 };
 
-template <int kRows, int kVectors>
-HWY_INLINE void sum_tile(const Part& p, Index m, Index col, const OutputRows& out) {
+template <Grid grid, int kVectors, int kRows>
+void sum_tile(const Part& p, Index m, Index col, const OutputRows& out) {
   F16 sum[kRows][kVectors];
+  REGARD_UNROLL
   for (int r = 0; r < kRows; ++r) {
     const float* from = out.row(m + r) + col;
+    REGARD_UNROLL
     for (int c = 0; c < kVectors; ++c) {
       sum[r][c] = p.accumulate ? load(from + 16 * c) : set(0.0f);
     }
   }
+  const Strides stride = strides_of<grid>(p.w);
   const float* x = p.rows.data + col;
-  const float* weight = p.w.data + m * p.w.row_stride;
-  for (Index j = 0; j < p.rows.count; ++j, x += p.rows.stride, weight += p.w.col_stride) {
+  const float* weight = p.w.data + m * stride.row;
+  const Index step = p.rows.stride;
+  for (Index j = p.rows.count; j > 0; --j, x += step, weight += stride.col) {
     F16 value[kVectors];
+    REGARD_UNROLL
     for (int c = 0; c < kVectors; ++c) value[c] = load(x + 16 * c);
+    REGARD_UNROLL
     for (int r = 0; r < kRows; ++r) {
-      const F16 s = set(weight[r * p.w.row_stride]);
+      const F16 s = set(weight[r * stride.row]);
+      REGARD_UNROLL
       for (int c = 0; c < kVectors; ++c) sum[r][c] = fma(s, value[c], sum[r][c]);
     }
   }
+  REGARD_UNROLL
   for (int r = 0; r < kRows; ++r) {
     float* to = out.row(m + r) + col;
+    REGARD_UNROLL
     for (int c = 0; c < kVectors; ++c) store(sum[r][c], to + 16 * c);
   }
 }
@@ -64,34 +98,57 @@ HWY_INLINE void sum_tail(const Part& p, Index m, Index col, const OutputRows& ou
   store_n(sum, to, n);
 }
 
-template <int kRows>
-HWY_INLINE void sum_rows(const Part& p, Index m, const OutputRows& out) {
-  constexpr int kVectors = kTile / kRows > 8 ? 8 : kTile / kRows;
-  const Index width = p.rows.width;
-  Index col = 0;
-  for (; col + 16 * kVectors <= width; col += 16 * kVectors) {
-    sum_tile<kRows, kVectors>(p, m, col, out);
+using TileFn = void (*)(const Part&, Index, Index, const OutputRows&);
+template <Grid grid, int kVectors, int... r>
+constexpr std::array<TileFn, sizeof...(r)> tile_table(std::integer_sequence<int, r...>) {
+  return {{&sum_tile<grid, kVectors, r + 1>...}};
+}
+
+// Columns from `col` on, as many at a time as kVectors says and then ever fewer; rows in tiles as
+// even as possible.
+template <Grid grid, int kVectors>
+HWY_INLINE void sum_columns(const Part& p, Index col, const OutputRows& out) {
+  constexpr Index kMost = most_rows(kVectors);
+  static constexpr auto kTable =
+      tile_table<grid, kVectors>(std::make_integer_sequence<int, static_cast<int>(kMost)>());
+  const Index tiles = (out.count + kMost - 1) / kMost;
+  for (; col + 16 * kVectors <= p.rows.width; col += 16 * kVectors) {
+    for (Index t = 0; t < tiles; ++t) {
+      const Index m = out.count * t / tiles, rows = out.count * (t + 1) / tiles - m;
+      kTable[static_cast<size_t>(rows - 1)](p, m, col, out);
+    }
   }
-  for (; col + 16 <= width; col += 16) sum_tile<kRows, 1>(p, m, col, out);
-  if (col == width) return;
-  for (int r = 0; r < kRows; ++r) sum_tail(p, m + r, col, out);
+  if constexpr (kVectors > 1) {
+    sum_columns<grid, kVectors / 2>(p, col, out);
+  } else if (col < p.rows.width) {
+    for (Index m = 0; m < out.count; ++m) sum_tail(p, m, col, out);
+  }
+}
+
+template <Grid grid>
+HWY_INLINE void sum_grid(const Part& p, const OutputRows& out) {
+  constexpr Index kFewRows = 4;
+  if (p.rows.count < kFewRows) {  // then the outputs are most of the memory: pass over it in order
+    for (Index m = 0; m < out.count; ++m) {
+      Part one = p;
+      one.w.data += m * p.w.row_stride;
+      sum_columns<grid, 8>(one, 0, {out.row(m), out.stride, 1, nullptr});
+    }
+  } else if (out.count <= most_rows(8)) {
+    sum_columns<grid, 8>(p, 0, out);
+  } else {
+    sum_columns<grid, 4>(p, 0, out);
+  }
 }
 
 HWY_INLINE void sum_part(const Part& p, const OutputRows& out) {
-  constexpr int kMostRows = kTile / 2;
-  constexpr Index kFewRows = 4;
-  Index m = 0;
-  if (p.rows.count < kFewRows) {  // then the outputs are most of the memory: pass over it in order
-    for (; m < out.count; ++m) sum_rows<1>(p, m, out);
+  if (p.w.row_stride == kTileStride && p.w.col_stride == 1) {
+    sum_grid<Grid::kRowsAside>(p, out);
+  } else if (p.w.row_stride == 1 && p.w.col_stride == kTileStride) {
+    sum_grid<Grid::kColumnsAside>(p, out);
+  } else {
+    sum_grid<Grid::kAny>(p, out);
   }
-  for (; m + kMostRows <= out.count; m += kMostRows) sum_rows<kMostRows>(p, m, out);
-  if constexpr (kMostRows > 4) {
-    for (; m + 4 <= out.count; m += 4) sum_rows<4>(p, m, out);
-  }
-  if constexpr (kMostRows > 2) {
-    for (; m + 2 <= out.count; m += 2) sum_rows<2>(p, m, out);
-  }
-  for (; m < out.count; ++m) sum_rows<1>(p, m, out);
 }
 
 // The right-hand rows come in parts that stay in the second cache while all output rows pass; a

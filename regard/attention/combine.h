@@ -18,6 +18,10 @@ struct Rows {
   Index width = 0;
 };
 
+// The row stride of tiles of weights that are worked on most: kernels know it when they are
+// compiled.
+constexpr Index kWeightTileStride = 128;
+
 // A weight for each (output row m, right-hand row j): data[m * row_stride + j * col_stride].
 struct WeightGrid {
   const float* data = nullptr;

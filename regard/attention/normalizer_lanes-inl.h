@@ -56,12 +56,31 @@ HWY_INLINE float largest_of(const float* x, Index n) {
   return reduce_max(max(max(best[0], best[1]), max(best[2], best[3])));
 }
 
+// How many lanes are true.
+HWY_INLINE Index count_of(const M16& m) {
+  Index n = 0;
+  for (int i = 0; i < kParts; ++i) n += static_cast<Index>(hn::CountTrue(D(), m.p[i]));
+  return n;
+}
+
 // Writes the lanes of v that are not `out`, in order, and returns how many. Sixteen floats of
 // memory may be overwritten.
 HWY_INLINE Index pack(const F16& v, const M16& out, float* to) {
   Index n = 0;
   for (int i = 0; i < kParts; ++i) {
-    n += static_cast<Index>(hn::CompressStore(v.p[i], hn::Not(out.p[i]), D(), to + n));
+    const M in = hn::Not(out.p[i]);
+#if HWY_TARGET == HWY_AVX3
+    hn::StoreU(hn::Compress(v.p[i], in), D(), to + n);
+    n += static_cast<Index>(hn::CountTrue(D(), in));
+#else
+    // Without an instruction for it, what is all in or all out goes faster by itself.
+    if (hn::AllTrue(D(), in)) {
+      hn::StoreU(v.p[i], D(), to + n);
+      n += kVectorLanes;
+    } else if (!hn::AllFalse(D(), in)) {
+      n += static_cast<Index>(hn::CompressStore(v.p[i], in, D(), to + n));
+    }
+#endif
   }
   return n;
 }

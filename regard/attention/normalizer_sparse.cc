@@ -6,11 +6,11 @@
 //   sparsemax     tau += (sum u - 1) / |support|        exact as soon as the support is
 //   entmax-1.5    tau += (sum u^2 - |u|) / sum u
 //
-// Once two steps of entmax-1.5 see supports of one size, the quadratic of that support is solved,
-// sum (u - c)^2 = 1; it may overshoot where the true support is smaller, which the next pass sees:
-// from there Newton leads back below, and no such step goes that far again. At the end c stays
-// apart from tau, w = u - c or its square, since tau alone is rounded more coarsely than the
-// weights of wide supports.
+// Entmax-1.5 first tries the root of the quadratic of the support at hand, sum (u - c)^2 = 1. It
+// overshoots where the true support is smaller, which the next pass sees: from there Newton leads
+// back below, and no such step goes that far again. When a pass sees the support that the last
+// quadratic was made of, that was the root but for rounding. At the end c stays apart from tau,
+// w = u - c or its square, since tau is rounded more coarsely than the weights of wide supports.
 //
 // Keys below the first tau never come back: the first pass leaves them out of those that follow.
 // Sixteen rows go in step, so that their sums are folded and their steps taken side by side; a row
@@ -43,36 +43,35 @@ struct PerRow {
 
 // Where each row of the group stands, and the sixteen partial sums of its last pass.
 struct ThresholdGroup {
-  PerRow top;         // the largest score
-  PerRow tau;         // of the last pass
-  PerRow correction;  // c, by that pass
-  PerRow next;        // tau of the next pass
-  PerRow count;       // size of the support in the last pass
-  PerRow above;       // a tau that is known to be beyond the root
-  PerRow solved;      // 1: tau came from the quadratic of a support
-  PerRow done;
+  PerRow top;                                  // the largest score
+  PerRow tau;                                  // of the last pass
+  PerRow correction;                           // c, by that pass
+  PerRow count;                                // size of the support in the pass before
+  PerRow support;                              // and in the last one
+  PerRow above;                                // a tau that is known to be beyond the root
+  PerRow solved;                               // 1: tau came from the quadratic of a support
+  PerRow done;                                 // 1: nothing of the row changes any more
   alignas(64) float sum[kGroupRows * 16];      // of u
   alignas(64) float squares[kGroupRows * 16];  // of u^2
-  alignas(64) float support[kGroupRows * 16];
 };
 
 struct ThresholdSums {
-  F16 sum, squares, support;
+  F16 sum, squares;
+  Index support;
 };
-HWY_INLINE ThresholdSums no_sums() { return {set(0.0f), set(0.0f), set(0.0f)}; }
+HWY_INLINE ThresholdSums no_sums() { return {set(0.0f), set(0.0f), 0}; }
 
 template <Threshold kKind>
 HWY_INLINE void add_up(const F16& u, const M16& out, ThresholdSums& s) {
   const F16 part = select(out, set(0.0f), u);
   s.sum = add(s.sum, part);
-  s.support = add(s.support, select(out, set(0.0f), set(1.0f)));
   if constexpr (kKind == Threshold::kEntmax15) s.squares = fma(part, part, s.squares);
 }
 
 HWY_INLINE void put(const ThresholdSums& s, ThresholdGroup& g, Index r) {
   store(s.sum, g.sum + 16 * r);
   store(s.squares, g.squares + 16 * r);
-  store(s.support, g.support + 16 * r);
+  g.support.x[r] = static_cast<float>(s.support);
 }
 
 template <Threshold kKind>
@@ -81,21 +80,41 @@ HWY_INLINE F16 shifted(const F16& e, const F16& top) {
   return kKind == Threshold::kEntmax15 ? mul(z, set(0.5f)) : z;
 }
 
+// Short rows are not worth packing: passes of one length cost less than guessing each one's.
+constexpr Index kShort = 64;
+
 // The pass at tau = -1; what lies below goes out of the candidates. Returns how many there are.
 template <Threshold kKind>
-Index first_pass(const float* row, Index n, ThresholdGroup& g, Index r, float* candidates) {
+HWY_INLINE Index first_pass(const float* row, Index n, ThresholdGroup& g, Index r,
+                            float* candidates) {
   constexpr float kOut = -std::numeric_limits<float>::infinity();
   const F16 top = set(g.top.x[r]);
   ThresholdSums sums = no_sums();
   Index kept = 0;
-  for_padded(n, [&](Index j, auto lanes) HWY_ATTR {
+  const auto block = [&](Index j, auto lanes, auto put_block) HWY_ATTR {
     const F16 z = only(shifted<kKind>(load(row + j), top), lanes, kOut);
     const F16 u = add(z, set(1.0f));
     const M16 out = less(u, set(0.0f));
     add_up<kKind>(u, out, sums);
-    kept += pack(z, out, candidates + kept);
-  });
-  store(set(kOut), candidates + kept);
+    put_block(z, out);
+  };
+  if (n <= kShort) {
+    for_padded(n, [&](Index j, auto lanes) HWY_ATTR {
+      block(j, lanes, [&](const F16& z, const M16& out) HWY_ATTR {
+        store(z, candidates + j);
+        sums.support += 16 - count_of(out);
+      });
+    });
+    kept = padded(n);
+  } else {
+    for_padded(n, [&](Index j, auto lanes) HWY_ATTR {
+      block(j, lanes, [&](const F16& z, const M16& out) HWY_ATTR {
+        kept += pack(z, out, candidates + kept);
+      });
+    });
+    store(set(kOut), candidates + kept);
+    sums.support = kept;
+  }
   put(sums, g, r);
   return kept;
 }
@@ -106,7 +125,9 @@ HWY_INLINE void next_pass(const float* candidates, Index n, ThresholdGroup& g, I
   ThresholdSums sums = no_sums();
   for (Index j = 0; j < n; j += 16) {
     const F16 u = sub(load(candidates + j), tau);
-    add_up<kKind>(u, less(u, set(0.0f)), sums);
+    const M16 out = less(u, set(0.0f));
+    add_up<kKind>(u, out, sums);
+    sums.support += 16 - count_of(out);
   }
   put(sums, g, r);
 }
@@ -118,51 +139,63 @@ HWY_INLINE F16 equal(const F16& a, const F16& b) {
   });
 }
 
-// The steps of sixteen rows: correction, next and done, from the sums of the pass.
-HWY_INLINE void step_sparsemax(ThresholdGroup& g, const F16& sum, const F16& support) {
-  const F16 tau = load(g.tau.x);
+// to = v, but for rows that are done.
+HWY_INLINE void move_on(const ThresholdGroup& g, const F16& v, PerRow& to) {
+  store(select(less(set(0.0f), load(g.done.x)), load(to.x), v), to.x);
+}
+
+// The steps of sixteen rows. A row that is done keeps the tau and the correction of its last pass.
+HWY_INLINE void step_sparsemax(ThresholdGroup& g, const F16& sum) {
+  const F16 tau = load(g.tau.x), support = load(g.support.x), last = load(g.count.x);
   const F16 c = div(sub(sum, set(1.0f)), support);
-  store(equal(support, load(g.count.x)), g.done.x);
-  store(c, g.correction.x);
-  store(max(tau, add(tau, c)), g.next.x);  // never down, so supports only shrink
+  move_on(g, c, g.correction);
+  store(max(load(g.done.x), equal(support, last)), g.done.x);
+  move_on(g, max(tau, add(tau, c)), g.tau);  // never down, so supports only shrink
   store(support, g.count.x);
 }
 
-HWY_INLINE void step_entmax15(ThresholdGroup& g, const F16& sum, const F16& support) {
+HWY_INLINE void step_entmax15(ThresholdGroup& g, const F16& sum, bool last_pass) {
   constexpr float kTiny = 0x1p-20f;
   PerRow folded;
   sum_sixteen_rows(g.squares, folded.x);
-  const F16 squares = load(folded.x), tau = load(g.tau.x), zero = set(0.0f), one = set(1.0f);
-  const F16 excess = sub(squares, one);
+  const F16 squares = load(folded.x), tau = load(g.tau.x), support = load(g.support.x);
+  const F16 zero = set(0.0f), one = set(1.0f), excess = sub(squares, one);
   const F16 newton = div(sub(squares, sqrt(squares)), sum);
   const F16 inner = fnma(support, excess, mul(sum, sum));
   const F16 quadratic = div(excess, add(sum, sqrt(max(zero, inner))));
-  const F16 same = equal(support, load(g.count.x));
   const F16 above = select(less(squares, one), min(load(g.above.x), tau), load(g.above.x));
   const F16 goal = add(tau, quadratic);
-  const F16 may = select(less(goal, above), select(less(inner, zero), zero, same), zero);
-  const M16 may_solve = less(zero, may);
-  const F16 c = select(less(zero, same), quadratic, newton);
+  const F16 solves = select(less(goal, above), select(less(inner, zero), zero, one), zero);
   const F16 small = select(less(abs(quadratic), set(kTiny)), one, load(g.solved.x));
+  const F16 settled = mul(equal(support, load(g.count.x)), small);
   const F16 numbers = equal(sum, sum);  // 0 in a row with NaN, which is done
-  store(select(less(numbers, one), one, mul(same, small)), g.done.x);
-  store(c, g.correction.x);
-  store(select(may_solve, goal, add(tau, newton)), g.next.x);
-  store(may, g.solved.x);
+  const F16 done = select(less(numbers, one), one, last_pass ? one : settled);
+  move_on(g, quadratic, g.correction);
+  store(max(load(g.done.x), done), g.done.x);
+  move_on(g, select(less(zero, solves), goal, add(tau, newton)), g.tau);
+  store(solves, g.solved.x);
   store(above, g.above.x);
   store(support, g.count.x);
 }
 
 template <Threshold kKind>
-HWY_INLINE void step(ThresholdGroup& g) {
-  PerRow sum, support;
+HWY_INLINE void step(ThresholdGroup& g, bool last_pass) {
+  PerRow sum;
   sum_sixteen_rows(g.sum, sum.x);
-  sum_sixteen_rows(g.support, support.x);
   if constexpr (kKind == Threshold::kSparsemax) {
-    step_sparsemax(g, load(sum.x), load(support.x));
+    step_sparsemax(g, load(sum.x));
   } else {
-    step_entmax15(g, load(sum.x), load(support.x));
+    step_entmax15(g, load(sum.x), last_pass);
   }
+}
+
+HWY_INLINE bool all_done(const ThresholdGroup& g) {
+  const F16 done = load(g.done.x);
+  bool all = true;
+  for (int i = 0; i < kParts; ++i) {
+    all = all && hn::AllTrue(D(), hn::Lt(hn::Zero(D()), done.p[i]));
+  }
+  return all;
 }
 
 template <Threshold kKind>
@@ -187,35 +220,26 @@ void threshold_forward(const RowGroup& rows, float* candidates) noexcept {
   const Index stride = attention::candidate_stride(longest);
   ThresholdGroup g = {};
   Index kept[kGroupRows] = {};
-  Index order[kGroupRows] = {};  // the rows that are not done
-  Index open = rows.rows;
   for (Index r = 0; r < kGroupRows; ++r) {
     g.tau.x[r] = -1.0f;
     g.count.x[r] = -1.0f;
     g.above.x[r] = 1.0f;
+    g.done.x[r] = r < rows.rows ? 0.0f : 1.0f;
   }
   for (Index r = 0; r < rows.rows; ++r) {
-    order[r] = r;
     g.top.x[r] = largest_of(rows.row[r], rows.count[r]);
     kept[r] = first_pass<kKind>(rows.row[r], rows.count[r], g, r, candidates + r * stride);
   }
   for (int pass = 1;; ++pass) {
-    step<kKind>(g);
-    Index left = 0;
-    for (Index n = 0; n < open; ++n) {
-      const Index r = order[n];
-      const bool stop =
-          g.done.x[r] != 0.0f || (kKind == Threshold::kEntmax15 && pass >= kMostPasses);
-      if (stop) {
-        write_weights<kKind>(rows.row[r], rows.count[r], g, r);
-        continue;
-      }
-      order[left++] = r;
-      g.tau.x[r] = g.next.x[r];
+    step<kKind>(g, pass >= kMostPasses);
+    if (all_done(g)) break;
+    for (Index r = 0; r < rows.rows; ++r) {
+      if (kept[r] > kShort && g.done.x[r] != 0.0f) continue;
       next_pass<kKind>(candidates + r * stride, kept[r], g, r);
     }
-    open = left;
-    if (open == 0) return;
+  }
+  for (Index r = 0; r < rows.rows; ++r) {
+    write_weights<kKind>(rows.row[r], rows.count[r], g, r);
   }
 }
 

@@ -72,9 +72,9 @@ void for_each_run(const BlockLive& live, Fn fn) noexcept {
 
 void product_scores(const HeadCall& call, const RowBlock& block, const BlockLive& live,
                     ScoreScratch& s, float* scores, Index stride) noexcept {
-  gather_query(call, block, s.query, call.keys.width);
+  const ConstMatrix query = block_query(call, block, s.query);
   for_each_run(live, [&](KeyRange run) {
-    product_tile(call, block, run, s.query, scores + run.first, stride);
+    product_tile(call, block, run, query, scores + run.first, stride);
   });
 }
 
@@ -204,13 +204,23 @@ void gather_query(const HeadCall& call, const RowBlock& block, float* to, Index 
   }
 }
 
-void product_tile(const HeadCall& call, const RowBlock& block, KeyRange tile, const float* query,
+ConstMatrix block_query(const HeadCall& call, const RowBlock& block, float* memory) noexcept {
+  const Index width = call.keys.width;
+  const Index step = block.count > 1 ? block.rows[1] - block.rows[0] : 1;
+  bool even = true;
+  for (Index i = 2; i < block.count; ++i) even = even && block.rows[i] - block.rows[i - 1] == step;
+  if (even) return {call.query_row(block.rows[0]), block.count, width, call.query.stride * step};
+  gather_query(call, block, memory, width);
+  return {memory, block.count, width};
+}
+
+void product_tile(const HeadCall& call, const RowBlock& block, KeyRange tile, ConstMatrix query,
                   float* scores, Index stride) noexcept {
   const PreparedKeys& keys = call.keys;
   const HeadKeys& head = call.head_keys();
   const float* panels =
       head.panels + head.panel_start[block.sentence] + tile.first / 16 * panel_stride(keys.width);
-  gemm({query, block.count, keys.width}, {panels, keys.width, tile.count}, ChainStart::kZero, {},
+  gemm(query, {panels, keys.width, tile.count}, ChainStart::kZero, {},
        {scores, block.count, tile.count, stride});
   const float factor = product_factor(keys);
   if (factor != 1.0f) scale_scores({scores, stride, block.count, tile.count}, factor);

@@ -38,10 +38,13 @@ ScoreScratch make_score_scratch(const PreparedKeys& keys, Index rows, bool backw
 void score_block(const HeadCall& call, const RowBlock& block, const BlockLive& live,
                  ScoreScratch& scratch, float* scores, Index stride, float* shift) noexcept;
 
-// Products: the block's queries, [count, width], and their scores with the keys of `tile`, which
-// begins at a multiple of kKeyTile, at scores.
+// The block's queries, copied, zero from their width to `stride`.
 void gather_query(const HeadCall& call, const RowBlock& block, float* to, Index stride) noexcept;
-void product_tile(const HeadCall& call, const RowBlock& block, KeyRange tile, const float* query,
+// The same, [count, width], where they lie if they lie evenly, else copied to `memory`.
+ConstMatrix block_query(const HeadCall& call, const RowBlock& block, float* memory) noexcept;
+// Products: scores of the block's queries with the keys of `tile`, which begins at a multiple of
+// kKeyTile, at scores.
+void product_tile(const HeadCall& call, const RowBlock& block, KeyRange tile, ConstMatrix query,
                   float* scores, Index stride) noexcept;
 
 // Sums over the rows of some sentences, added up at the end in one order for any number of threads.

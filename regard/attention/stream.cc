@@ -1,10 +1,12 @@
 #include "regard/attention/stream.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "regard/attention/call.h"
 #include "regard/kernels/dropout.h"
+#include "regard/kernels/gemm.h"
 
 namespace regard::attention {
 namespace {
@@ -68,7 +70,7 @@ void write_raw(const Block& b, KeyRange tile, const StreamScratch& s, Matrix raw
 // s.scores: score, cap, bias, temperature.
 void tile_scores(const Block& b, KeyRange tile, StreamScratch& s, Matrix raw) noexcept {
   const Attention& a = b.attention();
-  product_tile(b.call, b.rows, tile, s.score.query, s.scores, kStreamTile);
+  product_tile(b.call, b.rows, tile, s.query, s.scores, kStreamTile);
   if (a.score.soft_cap > 0.0f) {
     cap_scores(a.score.soft_cap, {s.scores, kStreamTile, b.rows.count, tile.count});
     if (s.capped != nullptr) std::copy_n(s.scores, b.rows.count * kStreamTile, s.capped);
@@ -120,20 +122,17 @@ int sum_tiles(const Block& b, bool contexts, StreamScratch& s, Matrix raw) noexc
   return tiles;
 }
 
-// Divides the contexts; rows without a live key stay 0.
-void finish_contexts(const Block& b, StreamScratch& s) noexcept {
-  for (Index i = 0; i < b.rows.count; ++i) {
-    float* row = s.context + i * s.value_stride;
-    if (s.live.live.count(i) > 0) divide_row(row, b.columns.width, s.softmax.sum[i], row);
-  }
+// Divides the context of row i; without a live key it is 0 already.
+void finish_context(const Block& b, const StreamScratch& s, Index i, float* to) noexcept {
+  const bool any = s.live.live.words == nullptr || s.live.live.count(i) > 0;
+  divide_row(s.context + i * s.value_stride, b.columns.width, any ? s.softmax.sum[i] : 1.0f, to);
 }
 
 void write_rows(const Block& b, const AttentionOutputs& out, const StreamScratch& s) noexcept {
   for (Index i = 0; i < b.rows.count; ++i) {
     const Index row = b.head_row(i);
     if (out.context.data != nullptr) {
-      std::copy_n(s.context + i * s.value_stride, b.columns.width,
-                  out.context.row(b.rows.rows[i]) + b.columns.first);
+      finish_context(b, s, i, out.context.row(b.rows.rows[i]) + b.columns.first);
     }
     if (out.softmax_stats.data != nullptr) {
       out.softmax_stats(row, 0) = s.softmax.largest[i];
@@ -173,7 +172,7 @@ void write_weights(const Block& b, int tiles, const AttentionOutputs& out,
 Block make_block(const HeadCall& call, ConstMatrix values, const RowBlock& rows,
                  StreamScratch& s) noexcept {
   find_live(call.keys, call.queries, rows, call.head, s.live);
-  gather_query(call, rows, s.score.query, call.keys.width);
+  s.query = block_query(call, rows, s.score.query);
   return {call, values, rows, value_columns(call.keys, call.head, values.cols)};
 }
 
@@ -181,7 +180,9 @@ Block make_block(const HeadCall& call, ConstMatrix values, const RowBlock& rows,
 void forward_again(const Block& b, const BackwardInputs& in, StreamScratch& s) noexcept {
   if (in.context.data == nullptr || in.softmax_stats.data == nullptr) {
     sum_tiles(b, true, s, {});
-    finish_contexts(b, s);
+    for (Index i = 0; i < b.rows.count; ++i) {
+      finish_context(b, s, i, s.context + i * s.value_stride);
+    }
     return;
   }
   for (Index i = 0; i < b.rows.count; ++i) {
@@ -193,16 +194,25 @@ void forward_again(const Block& b, const BackwardInputs& in, StreamScratch& s) n
   }
 }
 
+void pack_values(const Block& b, StreamScratch& s) noexcept {
+  if (s.panels_sentence == b.rows.sentence && s.panels_head == b.call.head) return;
+  s.panels_sentence = b.rows.sentence;
+  s.panels_head = b.call.head;
+  const Rows rows = b.value_rows({0, s.live.live.keys});
+  pack_transposed({rows.data, rows.count, rows.width, rows.stride}, s.value_panels);
+}
+
 // s.delta: sum_j w_ij g_ij = d_c . c, + sum_j w_ij d_w_ij.
 void make_delta(const Block& b, const BackwardInputs& in, StreamScratch& s) noexcept {
   for (Index i = 0; i < b.rows.count; ++i) {
     float* d = s.d_context + i * s.value_stride;
     std::copy_n(in.d_context.row(b.rows.rows[i]) + b.columns.first, b.columns.width, d);
     std::fill(d + b.columns.width, d + s.value_stride, 0.0f);
-    alignas(64) float sum[16];
-    row_dots(d, s.value_stride, 1, {s.context + i * s.value_stride, 0, 1, b.columns.width}, sum,
-             16);
-    s.delta[i] = s.live.live.count(i) > 0 ? sum[0] : 0.0f;
+    float sum = 0.0f;  // one chain, as of the products below: with one key they are equal
+    for (Index n = 0; n < b.columns.width; ++n) {
+      sum = std::fma(d[n], s.context[i * s.value_stride + n], sum);
+    }
+    s.delta[i] = s.live.live.count(i) > 0 ? sum : 0.0f;
   }
   if (in.d_weights.data == nullptr) return;
   for_tiles(s.live, [&](KeyRange tile) {
@@ -218,7 +228,10 @@ void make_delta(const Block& b, const BackwardInputs& in, StreamScratch& s) noex
 // s.d_scores: the gradient of what softmax read, from that of the context.
 void tile_gradients(const Block& b, KeyRange tile, const BackwardInputs& in,
                     StreamScratch& s) noexcept {
-  row_dots(s.d_context, s.value_stride, b.rows.count, b.value_rows(tile), s.d_scores, kStreamTile);
+  const Index width = b.columns.width;
+  const float* panels = s.value_panels + tile.first / 16 * panel_stride(width);
+  gemm({s.d_context, b.rows.count, width, s.value_stride}, {panels, width, tile.count},
+       ChainStart::kZero, {}, {s.d_scores, b.rows.count, tile.count, kStreamTile});
   drop_tile(b, tile, s.d_scores, s.d_scores);
   for (Index i = 0; in.d_weights.data != nullptr && i < b.rows.count; ++i) {
     add_scaled(in.d_weights.row(b.head_row(i)) + tile.first, 1.0f, tile.count,
@@ -272,6 +285,7 @@ StreamScratch make_stream_scratch(const PreparedKeys& keys, ConstMatrix values, 
   s.d_scores = arena.array<float>(tile);
   s.d_context = arena.array<float>(rows * s.value_stride);
   s.d_query = arena.array<float>(rows * padded);
+  s.value_panels = arena.array<float>(packed_size(values.cols / a.heads, keys.longest));
   s.score.d_query = arena.array<float>(rows * padded);  // the queries, padded
   return s;
 }
@@ -287,7 +301,6 @@ void stream_forward(const HeadCall& call, ConstMatrix values, const RowBlock& bl
     }
   }
   const int tiles = sum_tiles(b, out.context.data != nullptr, s, out.raw_scores);
-  finish_contexts(b, s);
   write_rows(b, out, s);
   write_weights(b, tiles, out, s);
 }
@@ -301,6 +314,7 @@ void stream_backward(const HeadCall& call, ConstMatrix values, const RowBlock& b
   gather_query(call, block, s.score.d_query, padded);
   forward_again(b, in, s);
   make_delta(b, in, s);
+  pack_values(b, s);
   std::fill_n(s.d_query, block.count * padded, 0.0f);
   for_tiles(s.live, [&](KeyRange tile) {
     tile_scores(b, tile, s, {});

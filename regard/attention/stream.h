@@ -13,11 +13,12 @@
 namespace regard::attention {
 
 // Keys of a tile: a multiple of kKeyTile.
-constexpr Index kStreamTile = 128;
+constexpr Index kStreamTile = kWeightTileStride;
 
 // Temporary memory of one worker.
 struct StreamScratch {
   ScoreScratch score;
+  ConstMatrix query;  // of the block, [count, width]
   BlockLive live;
   SoftmaxRows softmax;
   float* scores = nullptr;   // [kRowBlock, kStreamTile], then exponentials or weights
@@ -29,7 +30,10 @@ struct StreamScratch {
   float* d_scores = nullptr;   // [kRowBlock, kStreamTile]
   float* d_context = nullptr;  // [kRowBlock, value_stride]
   float* d_query = nullptr;    // [kRowBlock, padded width]
-  float delta[kRowBlock];      // sum_j w_ij g_ij
+  // The values of one sentence and head in panels of 16 keys, kept while blocks of them follow.
+  float* value_panels = nullptr;
+  Index panels_sentence = -1, panels_head = -1;
+  float delta[kRowBlock];  // sum_j w_ij g_ij
 };
 StreamScratch make_stream_scratch(const PreparedKeys& keys, ConstMatrix values, Index rows,
                                   bool backward, Arena& arena);

@@ -19,6 +19,15 @@
 
 #include "hwy/highway.h"
 
+// gcc keeps an array of vectors in memory unless its loops are unrolled early.
+#if !defined(REGARD_UNROLL)
+#if defined(__clang__)
+#define REGARD_UNROLL
+#else
+#define REGARD_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
