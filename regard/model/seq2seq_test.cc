@@ -6,6 +6,7 @@
 
 #include "regard/base/error.h"
 #include "regard/base/random.h"
+#include "regard/model/attention_choices_test_util.h"
 
 namespace regard {
 namespace {
@@ -37,9 +38,9 @@ ModelConfig small(DecoderKind decoder) {
 }
 
 double loss_of(const Seq2seq& model, const PairBatch& batch, const DropoutPlan& dropout,
-               float smoothing) {
+               float smoothing, float coverage) {
   Tape tape(model.parameters(), nullptr);
-  const auto out = model.forced(tape, batch, dropout, smoothing, false);
+  const auto out = model.forced(tape, batch, dropout, smoothing, false, coverage);
   double sum = 0.0;
   for (float x : out.loss.token_loss) sum += x;
   return sum;
@@ -48,7 +49,7 @@ double loss_of(const Seq2seq& model, const PairBatch& batch, const DropoutPlan& 
 // Directional derivatives along random directions, one parameter at a time, against central
 // differences.
 void check_gradients(const ModelConfig& config, const DropoutPlan& dropout = {},
-                     float smoothing = 0.1f) {
+                     float smoothing = 0.1f, float coverage = 0.0f) {
   Seq2seq model(config);
   model.parameters().initialise(11);
   Threads threads;
@@ -58,7 +59,7 @@ void check_gradients(const ModelConfig& config, const DropoutPlan& dropout = {},
   model.parameters().pack(threads, true);
   Gradients gradients(model.parameters());
   Tape tape(model.parameters(), &gradients);
-  model.forced(tape, batch, dropout, smoothing, false);
+  model.forced(tape, batch, dropout, smoothing, false, coverage);
   tape.backward();
   for (int i = 0; i < model.parameters().count(); ++i) {
     const ParameterInfo& info = model.parameters().infos()[static_cast<size_t>(i)];
@@ -77,7 +78,7 @@ void check_gradients(const ModelConfig& config, const DropoutPlan& dropout = {},
         w.data[k] = saved[k] + (side == 0 ? step : -step) * direction[k];
       }
       model.parameters().pack(threads, true);
-      value[side] = loss_of(model, batch, dropout, smoothing);
+      value[side] = loss_of(model, batch, dropout, smoothing, coverage);
     }
     std::copy(saved.begin(), saved.end(), w.data);
     const double numeric = (value[0] - value[1]) / (2.0 * static_cast<double>(step));
@@ -100,17 +101,62 @@ TEST(Seq2seq, GradientsOfEveryDecoderMatchCentralDifferences) {
 }
 
 TEST(Seq2seq, GradientsOfEveryScoreMatchCentralDifferences) {
-  for (AttentionKind kind : {AttentionKind::kAdditive, AttentionKind::kDot,
-                             AttentionKind::kScaledDot, AttentionKind::kGeneral}) {
+  for (const AttentionKind kind : test::kAttentionKinds) {
     SCOPED_TRACE(std::string(name(kind)));
     ModelConfig c = small(DecoderKind::kLuong);
     c.attention = kind;
+    c.longest_source = 6;
     check_gradients(c);
     c.input_feeding = true;
     check_gradients(c);
     c = small(DecoderKind::kBahdanau);
     c.attention = kind;
+    c.longest_source = 6;
     check_gradients(c);
+  }
+}
+
+TEST(Seq2seq, GradientsOfEveryNormaliserMatchCentralDifferences) {
+  for (const WeightsKind kind : test::kWeightsKinds) {
+    if (kind == WeightsKind::kHardmax) continue;  // its gradient is another function's
+    SCOPED_TRACE(std::string(name(kind)));
+    for (const DecoderKind decoder : {DecoderKind::kLuong, DecoderKind::kConditional}) {
+      ModelConfig c = test::with_normalizer(small(decoder), kind);
+      check_gradients(c);
+      c.attention = AttentionKind::kDot;
+      c.input_feeding = decoder == DecoderKind::kLuong;
+      check_gradients(c);
+    }
+  }
+}
+
+TEST(Seq2seq, GradientsHoldInHeadsWithProjectionsAndWeightNorm) {
+  for (const AttentionKind kind : test::kAttentionKinds) {
+    if (kind == AttentionKind::kGeneral) continue;
+    SCOPED_TRACE(std::string(name(kind)));
+    ModelConfig c = small(DecoderKind::kBahdanau);
+    c.attention = kind;
+    c.longest_source = 6;
+    c.projections = true;
+    c.heads = 2;
+    c.encoder_hidden = 5;  // projections fit any widths
+    c.weight_norm = kind == AttentionKind::kAdditive || kind == AttentionKind::kCoverage;
+    check_gradients(c);
+  }
+}
+
+TEST(Seq2seq, GradientsHoldWithTheLossOfCoverageAndDropoutOnWeights) {
+  const std::vector<std::uint64_t> keys = {11, 12, 13, 14};
+  for (const DecoderKind kind : {DecoderKind::kLuong, DecoderKind::kConditional}) {
+    SCOPED_TRACE(std::string(name(kind)));
+    ModelConfig c = small(kind);
+    c.attention = AttentionKind::kCoverage;
+    check_gradients(c, {}, 0.1f, 0.7f);
+    DropoutPlan plan{{}, keys.data()};
+    plan.rates.attention = 0.3f;
+    check_gradients(c, plan);
+    c.attention = AttentionKind::kAdditive;
+    check_gradients(c, plan);
   }
 }
 
@@ -139,6 +185,39 @@ TEST(Seq2seq, GradientsHoldUnderDropout) {
   }
 }
 
+// Pairs decoded step by step, each alone, against the batch.
+void expect_steps_are_forced(const ModelConfig& c) {
+  SCOPED_TRACE(to_json(c));
+  Seq2seq model(c);
+  model.parameters().initialise(3);
+  Threads threads;
+  model.parameters().pack(threads, false);
+  const PairBatch batch = make_batch(kSources, kTargets);
+  Tape forced_tape(model.parameters(), nullptr);
+  const auto forced = model.forced(forced_tape, batch, {}, 0.0f, true);
+  for (size_t pair = 0; pair < kSources.size(); ++pair) {
+    const PairBatch alone = make_batch({kSources[pair]}, {kTargets[pair]});
+    Tape tape(model.parameters(), nullptr);
+    const DecoderMemory memory = model.encode(tape, alone.source);
+    const Index zero = 0;
+    DecoderState state = model.decoder().start(tape, memory, &zero, 1);
+    for (Index t = 0; t < alone.target.rows(); ++t) {
+      const auto step = model.decoder().step(tape, memory, state,
+                                             &alone.target.ids[static_cast<size_t>(t)], &zero, 1);
+      state = step.state;
+      EXPECT_EQ(state.step, t + 1);
+      const Matrix log_probs = model.next_log_probs(tape, step.readout);
+      const Index row = batch.target.offsets[static_cast<size_t>(t)] + batch.target.lane[pair];
+      EXPECT_EQ(log_probs(0, alone.next[static_cast<size_t>(t)]), forced.loss.token_log_prob[row])
+          << " pair " << pair << " step " << t;
+      if (!c.has_attention()) continue;
+      for (Index j = 0; j < memory.encoder.length[0]; ++j) {
+        EXPECT_EQ(step.attention.weights(0, j), forced.weights(row, j));
+      }
+    }
+  }
+}
+
 TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecoding) {
   for (DecoderKind kind : {DecoderKind::kFixed, DecoderKind::kBahdanau, DecoderKind::kConditional,
                            DecoderKind::kLuong}) {
@@ -147,61 +226,33 @@ TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecoding) {
       c.decoder_layers = 2;
       c.feed_context = feed && kind == DecoderKind::kFixed;
       c.input_feeding = feed && kind == DecoderKind::kLuong;
-      Seq2seq model(c);
-      model.parameters().initialise(3);
-      Threads threads;
-      model.parameters().pack(threads, false);
-      const PairBatch batch = make_batch(kSources, kTargets);
-      Tape forced_tape(model.parameters(), nullptr);
-      const auto forced = model.forced(forced_tape, batch, {}, 0.0f, true);
-      for (size_t pair = 0; pair < kSources.size(); ++pair) {
-        const PairBatch alone = make_batch({kSources[pair]}, {kTargets[pair]});
-        Tape tape(model.parameters(), nullptr);
-        const DecoderMemory memory = model.encode(tape, alone.source);
-        const Index zero = 0;
-        DecoderState state = model.decoder().start(tape, memory, &zero, 1);
-        for (Index t = 0; t < alone.target.rows(); ++t) {
-          const auto step = model.decoder().step(
-              tape, memory, state, &alone.target.ids[static_cast<size_t>(t)], &zero, 1);
-          state = step.state;
-          const Matrix log_probs = model.next_log_probs(tape, step.readout);
-          const Index row = batch.target.offsets[static_cast<size_t>(t)] + batch.target.lane[pair];
-          EXPECT_EQ(log_probs(0, alone.next[static_cast<size_t>(t)]),
-                    forced.loss.token_log_prob[row])
-              << name(kind) << " pair " << pair << " step " << t;
-          if (!c.has_attention()) continue;
-          for (Index j = 0; j < memory.encoder.length[0]; ++j) {
-            EXPECT_EQ(step.attention.weights(0, j), forced.weights(row, j));
-          }
-        }
-      }
+      expect_steps_are_forced(c);
     }
   }
 }
 
-TEST(ModelConfig, MismatchedWidthsForDotNameBothWaysOut) {
-  ModelConfig c = small(DecoderKind::kBahdanau);
-  c.attention = AttentionKind::kDot;
-  c.encoder_hidden = 6;
-  try {
-    c.validate();
-    FAIL();
-  } catch (const ConfigError& e) {
-    EXPECT_NE(std::string(e.what()).find("--encoder-hidden 4"), std::string::npos);
-    EXPECT_NE(std::string(e.what()).find("general"), std::string::npos);
+TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecodingForEveryAttention) {
+  for (const DecoderKind decoder : {DecoderKind::kLuong, DecoderKind::kBahdanau}) {
+    for (const ModelConfig& c : test::attention_choices(small(decoder), 6)) {
+      expect_steps_are_forced(c);
+    }
   }
 }
 
-TEST(ModelConfig, SurvivesItsJson) {
-  ModelConfig c = small(DecoderKind::kConditional);
-  c.tie_target = true;
-  c.readout = c.target_embedding;
-  EXPECT_EQ(to_json(config_from_json(to_json(c))), to_json(c));
-  EXPECT_THROW(config_from_json("{}"), FormatError);
-  EXPECT_THROW(config_from_json("nonsense"), FormatError);
-  std::string bad = to_json(c);
-  bad.replace(bad.find("conditional"), 11, "surprising!");
-  EXPECT_THROW(config_from_json(bad), FormatError);
+TEST(Seq2seq, ALossOfCoverageWithoutCoverageIsRefused) {
+  const Seq2seq model(small(DecoderKind::kLuong));
+  Tape tape(model.parameters(), nullptr);
+  EXPECT_THROW(model.forced(tape, make_batch(kSources, kTargets), {}, 0.0f, false, 1.0f),
+               ConfigError);
+}
+
+TEST(Seq2seq, ALongerSourceThanLocationKnowsIsRefused) {
+  ModelConfig c = small(DecoderKind::kLuong);
+  c.attention = AttentionKind::kLocation;
+  c.longest_source = 5;
+  const Seq2seq model(c);
+  Tape tape(model.parameters(), nullptr);
+  EXPECT_THROW(model.encode(tape, make_batch(kSources, kTargets).source), ShapeError);
 }
 
 }  // namespace
