@@ -108,7 +108,7 @@ struct QueryRows {
 //          beyond a length; log_sum_exp [R N]; key_sums [N, rows of keys]; softmax_stats [R N, 2],
 //          streams() alone: what backward would else compute again
 // Values   weights are before dropout; raw_scores after scale and cap, before bias, 0 where masked;
-//          log_sum_exp of what the normaliser reads (softmax and local alone); key_sums: the sum of
+//          log_sum_exp of what softmax reads, and of no other normaliser; key_sums: the sum of
 //          a key's weights over the call's rows, written for live keys alone; next_state: coverage
 //          state + weights, others the weights (MoChA: its monotonic part)
 struct AttentionOutputs {

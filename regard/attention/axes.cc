@@ -55,8 +55,8 @@ void check_axes(const char* function, const Attention& a) {
 void check_request(const char* function, const Attention& a, const QueryRows& queries,
                    bool log_sum_exp, bool next_state) {
   const NormalizerKind kind = a.normalizer.kind;
-  if (log_sum_exp && kind != NormalizerKind::kSoftmax && kind != NormalizerKind::kLocal) {
-    refuse(function, "log_sum_exp: softmax and local alone divide by a sum of exponentials");
+  if (log_sum_exp && kind != NormalizerKind::kSoftmax) {
+    refuse(function, "log_sum_exp: softmax alone has one; ask for weights or raw_scores");
   }
   if (next_state && !a.stateful()) {
     refuse(function, "next_state: neither this score nor this normaliser keeps a state");

@@ -142,9 +142,8 @@ class AxesCase {
 
   // Which outputs this choice has.
   bool has(int output) const {
-    const NormalizerKind kind = normalizer();
     if (output == kNext) return stateful();
-    return output != kLse || kind == NormalizerKind::kSoftmax || kind == NormalizerKind::kLocal;
+    return output != kLse || normalizer() == NormalizerKind::kSoftmax;
   }
   std::size_t output_size(int output) const {
     const Index rows = kRows * heads();
@@ -214,8 +213,8 @@ class AxesCase {
     attend_backward(keys, value_matrix(in), given, sums, g, work);
     const bool concat = choice_[kScore] == 5;
     finish_key_gradients(keys, sums,
-                         {view(d[kKeys], kKeyRows), view(d[kValues], kKeyRows),
-                          concat ? view(d[kW], w_rows()) : Matrix()},
+                         {choice_[kScore] == 7 ? Matrix() : view(d[kKeys], kKeyRows),
+                          view(d[kValues], kKeyRows), concat ? view(d[kW], w_rows()) : Matrix()},
                          work);
   }
 
@@ -240,11 +239,15 @@ class AxesCase {
   }
 
  private:
-  template <class V>
-  static auto view(V& x, Index rows) {
-    using T = std::remove_pointer_t<decltype(x.data())>;
+  template <class T>
+  static MatrixView<T> view(std::vector<T>& x, Index rows) {
     const Index cols = rows == 0 ? 0 : static_cast<Index>(x.size()) / rows;
-    return MatrixView<T>(x.empty() ? nullptr : x.data(), x.empty() ? 0 : rows, cols);
+    return {x.empty() ? nullptr : x.data(), x.empty() ? 0 : rows, cols};
+  }
+  template <class T>
+  static MatrixView<const T> view(const std::vector<T>& x, Index rows) {
+    const Index cols = rows == 0 ? 0 : static_cast<Index>(x.size()) / rows;
+    return {x.empty() ? nullptr : x.data(), x.empty() ? 0 : rows, cols};
   }
   static Vector vector(std::vector<float>& x) {
     return {x.empty() ? nullptr : x.data(), static_cast<Index>(x.size())};

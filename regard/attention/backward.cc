@@ -133,12 +133,13 @@ void check_gradients(const PreparedKeys& keys, ConstMatrix values, const Backwar
                {"d_next_state", in.d_next_state}});
 }
 
-Scratch make_scratch(const PreparedKeys& keys, ConstMatrix values, Index rows, Arena& arena) {
+Scratch make_scratch(const PreparedKeys& keys, ConstMatrix values, Index all, Arena& arena) {
   Scratch s;
   if (keys.attention.streams()) {
-    s.stream = make_stream_scratch(keys, values, rows, true, arena);
+    s.stream = make_stream_scratch(keys, values, all, true, arena);
     return s;
   }
+  const Index rows = std::min(kRowBlock, all);
   s.block = make_block_scratch(keys, rows, true, arena);
   s.d_scores = arena.array<float>(rows * s.block.stride);
   s.value_stride = padded_lanes(values.cols / keys.attention.heads);
@@ -289,11 +290,6 @@ void backward_block(const Call& call, Index h, const RowBlock& block, Scratch& s
   const PreparedKeys& keys = call.keys;
   if (keys.rows.length[block.sentence] == 0) return;
   const HeadCall head = call.head(h);
-  if (keys.attention.streams()) {
-    stream_backward(head, call.values, block, call.in, {call.d_scored, &call.sums, call.out.bias},
-                    s.stream);
-    return;
-  }
   find_live(keys, call.in.queries, block, h, s.block.live);
   weights_again(call, head, block, s.block);
   gather(call.in.d_context, block, value_columns(keys, h, call.values.cols), s.d_context,
@@ -310,6 +306,24 @@ void backward_block(const Call& call, Index h, const RowBlock& block, Scratch& s
   score_block_backward(
       head, block, s.block.live, s.block.score,
       {s.d_scores, s.block.stride, call.d_scored, &call.sums, &sums.score, call.out.d_state});
+}
+
+struct Work {
+  Scratch& scratch;
+  GroupSums& sums;
+};
+
+// This block, or all that stream with it.
+void backward_from(const Call& call, Index h, const RowBlock* block, const RowBlock* end,
+                   const Work& work) noexcept {
+  if (!call.keys.attention.streams()) {
+    backward_block(call, h, *block, work.scratch, work.sums);
+    return;
+  }
+  const Index count = stream_blocks(block, end);
+  if (count == 0 || call.keys.rows.length[block->sentence] == 0) return;
+  stream_backward(call.head(h), call.values, {block, count}, call.in,
+                  {call.d_scored, &call.sums, call.out.bias}, work.scratch.stream);
 }
 
 // How many groups of sentences sum apart: few enough to cost little, one where a gradient is shared
@@ -349,7 +363,8 @@ void run_groups(const Call& call, const RowBlocks& blocks, const Groups& groups,
     const FloatEnvironment environment;
     const Index h = task / groups.count, g = task % groups.count;
     for (Index i = groups.first_block[g]; i < groups.first_block[g + 1]; ++i) {
-      backward_block(call, h, blocks.data[i], scratch[worker], groups.sums[task]);
+      backward_from(call, h, blocks.data + i, blocks.data + groups.first_block[g + 1],
+                    {scratch[worker], groups.sums[task]});
     }
   };
   const Index tasks = groups.count * call.keys.attention.heads;
@@ -406,7 +421,7 @@ void attend_backward(const PreparedKeys& keys, ConstMatrix values, const Backwar
   const int workers = workspace.threads == nullptr ? 1 : workspace.threads->count();
   Scratch* scratch = arena.array<Scratch>(workers);
   for (int i = 0; i < workers; ++i) {
-    scratch[i] = make_scratch(keys, values, std::min(kRowBlock, query.rows), arena);
+    scratch[i] = make_scratch(keys, values, query.rows, arena);
   }
   if (blocks.count == 0) return;
   const Groups groups = make_groups(call, blocks, arena);

@@ -169,10 +169,6 @@ void forward_block(const Call& call, Index h, const RowBlock& block, Scratch& sc
     no_keys(call, head, block);
     return;
   }
-  if (call.keys.attention.streams()) {
-    stream_forward(head, call.values, block, call.out, scratch.stream);
-    return;
-  }
   BlockScratch& s = scratch.block;
   find_live(call.keys, call.queries, block, h, s.live);
   block_scores(head, block, s, call.out.raw_scores);
@@ -198,25 +194,41 @@ void begin_key_sums(const PreparedKeys& keys, Matrix sums) noexcept {
   }
 }
 
+// This block, or all that stream with it.
+void forward_from(const Call& call, Index h, const RowBlock* block, const RowBlock* end,
+                  Scratch& scratch) noexcept {
+  if (!call.keys.attention.streams() || call.keys.rows.length[block->sentence] == 0) {
+    forward_block(call, h, *block, scratch);
+    return;
+  }
+  const FloatEnvironment environment;
+  const Index count = stream_blocks(block, end);
+  if (count == 0) return;
+  stream_forward(call.head(h), call.values, {block, count}, call.out, scratch.stream);
+}
+
 void run_blocks(const Call& call, const RowBlocks& blocks, Scratch* scratch, Threads* threads) {
   const Index heads = call.keys.attention.heads;
   const bool ordered = call.out.key_sums.data != nullptr;
   if (threads == nullptr || threads->count() == 1) {
     for (Index h = 0; h < heads; ++h) {
-      for (const RowBlock& block : blocks) forward_block(call, h, block, scratch[0]);
+      for (const RowBlock& block : blocks) {
+        forward_from(call, h, &block, blocks.end(), scratch[0]);
+      }
     }
     return;
   }
   threads->run(heads * blocks.count, [&](Index task, int worker) {
-    const Index h = task / blocks.count, first = task % blocks.count;
-    const RowBlock* block = blocks.data + first;
+    const Index h = task / blocks.count;
+    const RowBlock* block = blocks.data + task % blocks.count;
     if (!ordered) {
-      forward_block(call, h, *block, scratch[worker]);
+      forward_from(call, h, block, blocks.end(), scratch[worker]);
       return;
     }
     if (block->first_ordinal > 0) return;  // whoever has the sentence's first block does this one
-    for (; block != blocks.end() && block->sentence == blocks.data[first].sentence; ++block) {
-      forward_block(call, h, *block, scratch[worker]);
+    const Index sentence = block->sentence;
+    for (; block != blocks.end() && block->sentence == sentence; ++block) {
+      forward_from(call, h, block, blocks.end(), scratch[worker]);
     }
   });
 }
@@ -240,7 +252,7 @@ void attend_forward(const PreparedKeys& keys, ConstMatrix values, const QueryRow
   for (int i = 0; i < workers; ++i) {
     scratch[i] = {};
     if (keys.attention.streams()) {
-      scratch[i].stream = make_stream_scratch(keys, values, rows, false, arena);
+      scratch[i].stream = make_stream_scratch(keys, values, queries.query.rows, false, arena);
     } else {
       scratch[i].block = make_block_scratch(keys, rows, false, arena);
     }

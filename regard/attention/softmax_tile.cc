@@ -136,6 +136,13 @@ float dot_row_impl(const float* x, const float* y, Index count) noexcept {
   }
   return reduce_add(sum);
 }
+float dot_chain_impl(const float* x, const float* y, Index count) noexcept {
+  F16 sum = set(0.0f);
+  for (Index n = 0; n < count; ++n) sum = fma(set(x[n]), set(y[n]), sum);
+  alignas(64) float lanes[16];
+  store(sum, lanes);
+  return lanes[0];
+}
 float add_log_impl(float largest, float sum) noexcept {
   alignas(64) float lanes[16];
   store(log(set(sum)), lanes);
@@ -166,6 +173,7 @@ REGARD_DISPATCH_TABLE(weigh_tile_impl);
 REGARD_DISPATCH_TABLE(divide_tile_impl);
 REGARD_DISPATCH_TABLE(softmax_tile_backward_impl);
 REGARD_DISPATCH_TABLE(dot_row_impl);
+REGARD_DISPATCH_TABLE(dot_chain_impl);
 REGARD_DISPATCH_TABLE(add_log_impl);
 REGARD_DISPATCH_TABLE(scale_row_impl);
 REGARD_DISPATCH_TABLE(divide_row_impl);
@@ -197,6 +205,9 @@ void softmax_tile_backward(const LiveBlock& live, Index first, Index count, cons
 }
 float dot_row(const float* x, const float* y, Index count) noexcept {
   return REGARD_DISPATCH(dot_row_impl)(x, y, count);
+}
+float dot_chain(const float* x, const float* y, Index count) noexcept {
+  return REGARD_DISPATCH(dot_chain_impl)(x, y, count);
 }
 float add_log(float largest, float sum) noexcept {
   return REGARD_DISPATCH(add_log_impl)(largest, sum);

@@ -39,6 +39,8 @@ void softmax_tile_backward(const LiveBlock& live, Index first, Index count, cons
 
 // x . y: sixteen partial sums, then the fixed tree.
 float dot_row(const float* x, const float* y, Index count) noexcept;
+// The same as one chain of multiply-adds, as a product of kernels/gemm.h does it.
+float dot_chain(const float* x, const float* y, Index count) noexcept;
 // largest + log(sum).
 float add_log(float largest, float sum) noexcept;
 

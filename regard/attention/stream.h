@@ -15,31 +15,51 @@ namespace regard::attention {
 // Keys of a tile: a multiple of kKeyTile.
 constexpr Index kStreamTile = kWeightTileStride;
 
-// Temporary memory of one worker.
-struct StreamScratch {
-  ScoreScratch score;
-  ConstMatrix query;  // of the block, [count, width]
+// Row blocks of a sentence that go through the tiles together: what a tile costs to fetch is then
+// paid once for all of them.
+constexpr Index kStreamBlocks = 4;
+
+// What one row block keeps from tile to tile.
+struct StreamRows {
+  const RowBlock* block = nullptr;
+  float* query_memory = nullptr;  // [kRowBlock, width]
+  ConstMatrix query;              // [count, width]
   BlockLive live;
   SoftmaxRows softmax;
+  float* context = nullptr;  // [kRowBlock, value_stride]
+  int tiles = 0;             // that it has seen
+  // Backward.
+  float* d_context = nullptr;     // [kRowBlock, value_stride]
+  float* padded_query = nullptr;  // [kRowBlock, padded width]
+  float* d_query = nullptr;       // the same
+  float delta[kRowBlock];         // sum_j w_ij g_ij
+};
+
+// Temporary memory of one worker.
+struct StreamScratch {
+  StreamRows rows[kStreamBlocks];
+  Index value_stride = 0;
   float* scores = nullptr;   // [kRowBlock, kStreamTile], then exponentials or weights
   float* dropped = nullptr;  // after dropout; without it the same memory
-  float* context = nullptr;  // [kRowBlock, value_stride]
-  Index value_stride = 0;
   // Backward.
-  float* capped = nullptr;     // scores before the bias, with a cap
-  float* d_scores = nullptr;   // [kRowBlock, kStreamTile]
-  float* d_context = nullptr;  // [kRowBlock, value_stride]
-  float* d_query = nullptr;    // [kRowBlock, padded width]
+  float* capped = nullptr;    // scores before the bias, with a cap
+  float* d_scores = nullptr;  // [kRowBlock, kStreamTile]
   // The values of one sentence and head in panels of 16 keys, kept while blocks of them follow.
   float* value_panels = nullptr;
   Index panels_sentence = -1, panels_head = -1;
-  float delta[kRowBlock];  // sum_j w_ij g_ij
 };
 StreamScratch make_stream_scratch(const PreparedKeys& keys, ConstMatrix values, Index rows,
                                   bool backward, Arena& arena);
 
-// What attend_forward writes for one head and a block whose sentence is not empty.
-void stream_forward(const HeadCall& call, ConstMatrix values, const RowBlock& block,
+// How many blocks, from this one on, go together. 0: it goes with an earlier one.
+Index stream_blocks(const RowBlock* block, const RowBlock* end) noexcept;
+
+// What attend_forward writes for one head and some blocks of one sentence that is not empty.
+struct StreamBlocks {
+  const RowBlock* data = nullptr;
+  Index count = 0;
+};
+void stream_forward(const HeadCall& call, ConstMatrix values, const StreamBlocks& blocks,
                     const AttentionOutputs& out, StreamScratch& scratch) noexcept;
 
 struct StreamGradients {
@@ -47,7 +67,7 @@ struct StreamGradients {
   KeyGradients* sums = nullptr;
   BiasGradients bias;
 };
-void stream_backward(const HeadCall& call, ConstMatrix values, const RowBlock& block,
+void stream_backward(const HeadCall& call, ConstMatrix values, const StreamBlocks& blocks,
                      const BackwardInputs& in, const StreamGradients& gradients,
                      StreamScratch& scratch) noexcept;
 

