@@ -117,20 +117,28 @@ AttentionMemory begin_attention(Tape& tape, ScoreKind kind, ParameterId v, Var k
 
 void attend(Tape& tape, const AttentionMemory& memory, const AttentionQuery& query, Var context,
             AttentionRows rows) {
-  if (tape.recording() && rows.weights.data == nullptr) {
-    rows.weights = tape.arena().matrix(query.query.rows() * memory.heads(), memory.longest());
-  }
+  const bool streams = memory.keys->attention.streams();
+  const Index head_rows = query.query.rows() * memory.heads();
   attention::AttentionOutputs outputs;
+  if (tape.recording() && streams) {
+    outputs.softmax_stats = tape.arena().matrix(head_rows, 2);
+  } else if (tape.recording() && rows.weights.data == nullptr) {
+    rows.weights = tape.arena().matrix(head_rows, memory.longest());
+  }
   outputs.context = context.value;
   outputs.weights = rows.weights;
   outputs.raw_scores = rows.raw_scores;
   outputs.next_state = rows.next_state.value;
   attention::attend_forward(*memory.keys, memory.values.value, query_rows(query), outputs,
                             tape.scratch());
-  tape.record([tape = &tape, memory, query, context, rows] {
+  tape.record([tape = &tape, memory, query, context, rows, stats = outputs.softmax_stats] {
     attention::BackwardInputs inputs;
     inputs.queries = query_rows(query);
     inputs.weights = rows.weights;
+    if (stats.data != nullptr) {
+      inputs.context = context.value;
+      inputs.softmax_stats = stats;
+    }
     inputs.d_context = context.grad;
     inputs.d_weights = rows.d_weights;
     inputs.d_next_state = rows.next_state.grad;
