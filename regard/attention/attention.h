@@ -150,9 +150,9 @@ void attend_forward(const PreparedKeys& keys, ConstMatrix values, const QueryRow
 // Gradients with respect to keys and values, summed over any number of calls. Made by
 // begin_key_gradients; memory of its arena.
 struct KeyGradients {
-  Matrix d_keys;    // by live row, head by head, of the keys as scored; for the factored scores in
-                    // units of 1 / (4 v), for products of 1 / factor
-  Matrix d_values;  // by live row, head by head
+  Matrix d_keys;    // [N live rows, padded width], head after head, of the keys as scored; for the
+                    // factored scores in units of 1 / (4 v), for products of 1 / factor
+  Matrix d_values;  // [N live rows, padded Dv]
   Index value_width = 0;
 };
 

@@ -7,7 +7,8 @@
 // gradients, after a forward that kept what backward wants. bench/attention_pytorch.py puts PyTorch
 // beside these lines.
 //
-//   attention_bench [--isa NAME] [--threads N] [--seconds S] [--json] [NAME_PART]
+//   attention_bench [--isa NAME] [--threads N] [--seconds S] [--json] [--list] [--only NUMBER]
+//                   [NAME_PART]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -226,6 +227,8 @@ struct Options {
   int threads = 1;
   double budget_s = 0.5;
   bool json = false;
+  bool list = false;  // the numbers of the shapes, nothing else
+  int only = -1;      // the shape of this number
   std::string part;
 };
 
@@ -303,6 +306,10 @@ Options parse(int argc, char** argv) {
     const char* next = i + 1 < argc ? argv[i + 1] : "";
     if (arg == "--json") {
       o.json = true;
+    } else if (arg == "--list") {
+      o.list = true;
+    } else if (arg == "--only") {
+      o.only = std::atoi(next), ++i;
     } else if (arg == "--threads") {
       o.threads = std::max(1, std::atoi(next)), ++i;
     } else if (arg == "--seconds") {
@@ -327,12 +334,20 @@ int main(int argc, char** argv) {
   try {
     const attention::Options o = attention::parse(argc, argv);
     Threads threads(o.threads);
-    if (!o.json) {
+    if (!o.json && !o.list) {
       std::printf("%s, %d threads, best (median) times\n", std::string(executed_isa()).c_str(),
                   o.threads);
     }
+    int number = -1;
     for (const attention::Shape& s : attention::kShapes) {
-      if (std::string(s.name).find(o.part) != std::string::npos) attention::run(s, o, threads);
+      ++number;
+      if (std::string(s.name).find(o.part) == std::string::npos) continue;
+      if (o.only >= 0 && o.only != number) continue;
+      if (o.list) {
+        std::printf("%d\n", number);
+      } else {
+        attention::run(s, o, threads);
+      }
     }
   } catch (const Error& error) {
     std::fprintf(stderr, "attention_bench: %s\n", error.what());

@@ -1,8 +1,12 @@
 // One call of any members of the axes: the library in float beside the reference in double.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "regard/attention/attention.h"
@@ -103,14 +107,35 @@ enum Output { kContext, kWeights, kRaw, kNext, kLse, kOutputs };
 template <class T>
 using Numbers = std::vector<std::vector<T>>;
 
-// Three sentences, one of them empty, with dead rows around them; seven query rows in no order.
+// Where everything lies: by default three sentences, one of them empty, with dead rows around them,
+// and seven query rows in no order.
+struct Layout {
+  std::vector<Index> start = {1, 6, 7}, length = {5, 0, 3};
+  Index key_rows = 11;
+  std::vector<Index> key_row = {0, 2, 0, 1, 2, 0, 2};
+  std::vector<Index> position = {};  // empty: in order
+  std::vector<Index> query_length = {2, 1, 3};
+  bool square = false;  // query_length is given to the square causal mask too
+  Index columns = 6;    // of weights and the like
+  Index width = 3;      // of a head: query, key
+  Index value_width = 2;
+  Index gap = 0;  // floats between the rows of every matrix
+  float scale = 1.7f;
+  float dropout = -1.0f;  // negative: as the choice says
+};
+
+struct Extent {
+  Index rows = 0, cols = 0;
+  bool vector = false;
+  std::size_t size() const { return static_cast<std::size_t>(rows * cols); }
+};
+
 class AxesCase {
  public:
-  static constexpr Index kRows = 7, kKeyRows = 11, kLongest = 5, kColumns = 6;
-
-  explicit AxesCase(const Choice& choice, std::uint64_t seed = 1) : choice_(choice) {
+  explicit AxesCase(const Choice& choice, std::uint64_t seed = 1, const Layout& layout = {})
+      : choice_(choice), layout_(layout), positions_(static_cast<Index>(layout.key_row.size())) {
     for (int i = 0; i < kInputs; ++i) {
-      std::vector<double> x(static_cast<std::size_t>(size_of(i)));
+      std::vector<double> x(extent(i).size());
       for (std::size_t n = 0; n < x.size(); ++n) {
         const std::uint64_t bits = random_bits(mix(seed, static_cast<std::uint64_t>(i)), n);
         x[n] = static_cast<double>(uniform_float(static_cast<std::uint32_t>(bits)) * 2.0f - 1.0f);
@@ -121,10 +146,48 @@ class AxesCase {
       }
       inputs_.push_back(x);
     }
-    for (std::size_t r = 0; r < kRows; ++r) dropout_key_.push_back(mix(seed, 100 + r));
-    for (std::uint64_t n = 0; n < kRows * kColumns; ++n) {
+    constexpr std::int32_t kSegments[] = {0, 1, 1, 0, 0, 2, 1};
+    for (std::size_t r = 0; r < layout.key_row.size(); ++r) {
+      dropout_key_.push_back(mix(seed, 100 + r));
+      query_segment_.push_back(kSegments[r % 7]);
+    }
+    for (std::uint64_t n = 0; n < static_cast<std::uint64_t>(rows() * layout.columns); ++n) {
       bits_.push_back(random_bits(mix(seed, 99), n) % 3 != 0);
     }
+    for (Index k = 0; k < layout.key_rows; ++k) {
+      const bool edge = k == 0 || k == layout.key_rows - 1;
+      key_segment_.push_back(edge ? 9 : static_cast<std::int32_t>((k + 1) % 2));
+    }
+  }
+
+  // The same case with these of its rows alone, in this order; each keeps its position.
+  AxesCase pick(const std::vector<Index>& which) const {
+    AxesCase c = *this;
+    c.layout_.key_row.clear();
+    c.layout_.position.clear();
+    for (const Index r : which) {
+      c.layout_.key_row.push_back(layout_.key_row[static_cast<std::size_t>(r)]);
+      c.layout_.position.push_back(place(r).position);
+    }
+    for (const int input : {kQuery, kPast, kChunks, kCenter, kDense}) {
+      if (input == kDense && choice_[kBias] != 1) continue;
+      auto& x = c.inputs_[static_cast<std::size_t>(input)];
+      x = pick_rows(x, which);
+    }
+    c.dropout_key_ = pick_rows(dropout_key_, which);
+    c.query_segment_ = pick_rows(query_segment_, which);
+    c.bits_ = pick_rows(bits_, which);
+    return c;
+  }
+  // The parts of `x` that belong to these rows.
+  template <class T>
+  std::vector<T> pick_rows(const std::vector<T>& x, const std::vector<Index>& which) const {
+    std::vector<T> out;
+    const Index part = rows() == 0 ? 0 : static_cast<Index>(x.size()) / rows();
+    for (const Index r : which) {
+      out.insert(out.end(), x.begin() + r * part, x.begin() + (r + 1) * part);
+    }
+    return out;
   }
 
   const Numbers<double>& inputs() const { return inputs_; }
@@ -133,89 +196,110 @@ class AxesCase {
     for (const auto& x : inputs_) out.emplace_back(x.begin(), x.end());
     return out;
   }
-  NormalizerKind normalizer() const { return attention<float>(floats()).normalizer.kind; }
-  const Index* key_row() const { return key_row_; }
-  Index start(Index sentence) const { return start_[sentence]; }
-  Index length(Index sentence) const { return length_[sentence]; }
-  Index heads() const { return choice_[kHeads] + 1; }
+  const Choice& choice() const { return choice_; }
+  const Layout& layout() const { return layout_; }
+  Normalizer normalizer() const { return attention<float>(floats()).normalizer; }
+  ScoreKind score() const { return attention<float>(floats()).score.kind; }
   bool stateful() const { return attention<float>(floats()).stateful(); }
+  Index rows() const { return static_cast<Index>(layout_.key_row.size()); }
+  Index heads() const { return choice_[kHeads] + 1; }
+  Index sentence(Index r) const { return layout_.key_row[static_cast<std::size_t>(r)]; }
+  Index start(Index b) const { return layout_.start[static_cast<std::size_t>(b)]; }
+  Index length(Index b) const { return layout_.length[static_cast<std::size_t>(b)]; }
+  // Keys of row r's sentence, and whether it may see the j-th.
+  Index keys(Index r) const { return length(sentence(r)); }
+  bool live(Index r, Index j) const {
+    if (j >= keys(r)) return false;
+    std::vector<KeyBits> words(static_cast<std::size_t>(key_words(keys(r))), ~KeyBits{0});
+    if (!mask().trivial()) mask().live_keys(place(r), words.data());
+    return (words[static_cast<std::size_t>(j / 64)] >> (j % 64) & 1) != 0;
+  }
+  Index live_count(Index r) const {
+    Index n = 0;
+    for (Index j = 0; j < keys(r); ++j) n += live(r, j);
+    return n;
+  }
 
   // Which outputs this choice has.
   bool has(int output) const {
     if (output == kNext) return stateful();
-    return output != kLse || normalizer() == NormalizerKind::kSoftmax;
+    return output != kLse || normalizer().kind == NormalizerKind::kSoftmax;
   }
-  std::size_t output_size(int output) const {
-    const Index rows = kRows * heads();
-    if (!has(output)) return 0;
-    return static_cast<std::size_t>(output == kContext ? kRows * heads() * 2
-                                    : output == kLse   ? rows
-                                                       : rows * kColumns);
+  Extent output_extent(int output) const {
+    const Index head_rows = rows() * heads();
+    if (!has(output)) return {};
+    if (output == kLse) return {1, head_rows, true};
+    return output == kContext ? Extent{rows(), heads() * layout_.value_width}
+                              : Extent{head_rows, layout_.columns};
   }
+  // Only what the choice reads has a size.
+  Extent extent(int input) const;
 
   Numbers<double> reference(const Numbers<double>& in) const {
     Numbers<double> out = outputs<double>();
     const Attention a = attention<double>(in);
-    reference::Axes<double>(a, rows(), queries<double>(in), numbers(in))
-        .forward({view(out[kContext], kRows),
-                  view(out[kWeights], kRows * heads()),
-                  view(out[kRaw], kRows * heads()),
-                  view(out[kNext], kRows * heads()),
-                  {out[kLse].data(), static_cast<Index>(out[kLse].size())}});
+    const auto view = [&](int o) { return matrix(out[index(o)], output_extent(o), 0); };
+    reference::Axes<double>(a, sentences(), queries<double>(in), numbers(in))
+        .forward({view(kContext), view(kWeights), view(kRaw), view(kNext), vector(out[kLse])});
     return out;
   }
 
-  // Throws what the library throws. `give`: which outputs to ask for.
-  Numbers<float> forward(const Numbers<float>& in, Threads* threads = nullptr) const {
-    Numbers<float> out = outputs<float>();
+  // Throws what the library throws.
+  Numbers<float> forward(const Numbers<float>& given, Threads* threads = nullptr) const {
+    const Numbers<float> in = spread(given);
+    Numbers<float> out = spread_outputs(outputs<float>());
+    const auto view = [&](int o) { return matrix(out[index(o)], output_extent(o), layout_.gap); };
     Arena arena, workspace;
-    const PreparedKeys keys = prepare_keys(attention<float>(in), key_matrix(in), rows(), arena);
-    attend_forward(keys, value_matrix(in), queries<float>(in),
-                   {view(out[kContext], kRows),
-                    view(out[kWeights], kRows * heads()),
-                    {out[kLse].data(), static_cast<Index>(out[kLse].size())},
-                    view(out[kRaw], kRows * heads()),
-                    view(out[kNext], kRows * heads())},
+    const PreparedKeys keys = prepare_keys(attention<float>(in), keys_of(in), sentences(), arena);
+    attend_forward(keys, input(in, kValues), queries<float>(in),
+                   {view(kContext), view(kWeights), vector(out[kLse]), view(kRaw), view(kNext)},
                    {workspace, threads});
+    for (int o = 0; o < kOutputs; ++o) gather(output_extent(o), out[index(o)]);
     return out;
   }
 
   // Adds the gradients of all inputs to `d`, from those of the outputs (raw scores have none).
   // `weights`: those of forward, or empty.
-  void backward(const Numbers<float>& in, const Numbers<float>& d_out,
+  void backward(const Numbers<float>& given, const Numbers<float>& given_d_out,
                 const std::vector<float>& weights, Numbers<float>& d,
                 Threads* threads = nullptr) const {
+    const Numbers<float> in = spread(given);
+    Numbers<float> out = given_d_out;
+    out[kRaw] = weights;  // nothing comes back to them
+    out = spread_outputs(out);
+    d = spread(d);
+    const auto d_out = [&](int o) {
+      return matrix(std::as_const(out[index(o)]), output_extent(o), layout_.gap);
+    };
+    const auto d_in = [&](int i) { return matrix(d[index(i)], extent(i), layout_.gap); };
     Arena arena, workspace;
-    const PreparedKeys keys = prepare_keys(attention<float>(in), key_matrix(in), rows(), arena);
-    KeyGradients sums = begin_key_gradients(keys, 2 * heads(), arena);
-    const Index head_rows = kRows * heads();
-    BackwardInputs given;
-    given.queries = queries<float>(in);
-    given.weights = view(weights, weights.empty() ? 0 : head_rows);
-    given.d_context = view(d_out[kContext], kRows);
-    given.d_weights = view(d_out[kWeights], head_rows);
-    given.d_log_sum_exp = {d_out[kLse].data(), static_cast<Index>(d_out[kLse].size())};
-    given.d_next_state = view(d_out[kNext], d_out[kNext].empty() ? 0 : head_rows);
+    const PreparedKeys keys = prepare_keys(attention<float>(in), keys_of(in), sentences(), arena);
+    KeyGradients sums = begin_key_gradients(keys, layout_.value_width * heads(), arena);
+    BackwardInputs back;
+    back.queries = queries<float>(in);
+    if (!weights.empty()) back.weights = d_out(kRaw);
+    back.d_context = d_out(kContext);
+    back.d_weights = d_out(kWeights);
+    back.d_log_sum_exp = constant(out[kLse]);
+    back.d_next_state = d_out(kNext);
     ScoreGradients g;
-    g.d_query = view(d[kQuery], kRows);
+    g.d_query = d_in(kQuery);
     g.d_v = vector(d[kV]);
     g.d_b = vector(d[kB]);
     g.d_g = vector(d[kG]);
-    g.d_w = view(d[kW], w_rows());
-    g.d_filters = view(d[kFilters], 2);
-    g.d_u = view(d[kU], 3 * heads());
-    g.bias = {view(d[kDense], dense_rows()), vector(d[kSlopes]), view(d[kTable], heads())};
-    g.d_state = view(d[kPast], head_rows);
-    g.d_chunk_scores = view(d[kChunks], head_rows);
+    g.d_w = d_in(kW);
+    g.d_filters = d_in(kFilters);
+    g.d_u = d_in(kU);
+    g.bias = {d_in(kDense), vector(d[kSlopes]), d_in(kTable)};
+    g.d_state = d_in(kPast);
+    g.d_chunk_scores = d_in(kChunks);
     g.d_center = vector(d[kCenter]);
     g.d_alpha = vector(d[kAlpha]);
     const Workspace work(workspace, threads);
-    attend_backward(keys, value_matrix(in), given, sums, g, work);
-    const bool concat = choice_[kScore] == 5;
-    finish_key_gradients(keys, sums,
-                         {choice_[kScore] == 7 ? Matrix() : view(d[kKeys], kKeyRows),
-                          view(d[kValues], kKeyRows), concat ? view(d[kW], w_rows()) : Matrix()},
-                         work);
+    attend_backward(keys, input(in, kValues), back, sums, g, work);
+    finish_key_gradients(
+        keys, sums, {d_in(kKeys), d_in(kValues), choice_[kScore] == 5 ? d_in(kW) : Matrix()}, work);
+    for (int i = 0; i < kInputs; ++i) gather(extent(i), d[index(i)]);
   }
 
   // The sum of the outputs' elements, each times its own number.
@@ -223,9 +307,9 @@ class AxesCase {
     const Numbers<double> out = reference(in);
     double sum = 0.0;
     for (int o = 0; o < kOutputs; ++o) {
-      for (std::size_t n = 0; o != kRaw && n < out[static_cast<std::size_t>(o)].size(); ++n) {
-        const double x = out[static_cast<std::size_t>(o)][n];
-        if (x - x == 0.0) sum += x * static_cast<double>(d_out[static_cast<std::size_t>(o)][n]);
+      for (std::size_t n = 0; o != kRaw && n < out[index(o)].size(); ++n) {
+        const double x = out[index(o)][n];
+        if (x - x == 0.0) sum += x * static_cast<double>(d_out[index(o)][n]);
       }
     }
     return sum;
@@ -234,41 +318,96 @@ class AxesCase {
   template <class T>
   Numbers<T> outputs() const {
     Numbers<T> out;
-    for (int o = 0; o < kOutputs; ++o) out.emplace_back(output_size(o), T(0));
+    for (int o = 0; o < kOutputs; ++o) out.emplace_back(output_extent(o).size(), T(0));
     return out;
   }
 
  private:
-  template <class T>
-  static MatrixView<T> view(std::vector<T>& x, Index rows) {
-    const Index cols = rows == 0 ? 0 : static_cast<Index>(x.size()) / rows;
-    return {x.empty() ? nullptr : x.data(), x.empty() ? 0 : rows, cols};
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  // Null where there is nothing.
+  template <class X>
+  static auto matrix(X& x, const Extent& e, Index gap)
+      -> MatrixView<std::remove_pointer_t<decltype(x.data())>> {
+    const Index stride = e.cols + (e.vector ? 0 : gap);
+    return {x.empty() ? nullptr : x.data(), e.rows, e.cols, stride};
   }
   template <class T>
-  static MatrixView<const T> view(const std::vector<T>& x, Index rows) {
-    const Index cols = rows == 0 ? 0 : static_cast<Index>(x.size()) / rows;
-    return {x.empty() ? nullptr : x.data(), x.empty() ? 0 : rows, cols};
-  }
-  static Vector vector(std::vector<float>& x) {
+  static VectorView<T> vector(std::vector<T>& x) {
     return {x.empty() ? nullptr : x.data(), static_cast<Index>(x.size())};
   }
   template <class T>
   static VectorView<const T> constant(const std::vector<T>& x) {
     return {x.empty() ? nullptr : x.data(), static_cast<Index>(x.size())};
   }
-  RaggedRows rows() const { return {start_, length_, 3}; }
-  ConstMatrix key_matrix(const Numbers<float>& in) const {
-    return choice_[kScore] == 7 ? ConstMatrix(in[kKeys].data(), kKeyRows, 0)
-                                : view(in[kKeys], kKeyRows);
+  ConstMatrix input(const Numbers<float>& in, int i) const {
+    return matrix(in[index(i)], extent(i), layout_.gap);
   }
-  static ConstMatrix value_matrix(const Numbers<float>& in) { return view(in[kValues], kKeyRows); }
 
-  // Only what the choice reads has a size.
-  Index size_of(int input) const;
-  Index w_rows() const { return choice_[kScore] == 4 ? 4 : 3 * heads(); }
+  // Matrices with gaps between their rows, full of what must be neither read nor written.
+  static constexpr float kGuard = -7.25e5f;
+  std::vector<float> spread(const std::vector<float>& x, const Extent& e) const {
+    if (layout_.gap == 0 || e.vector || x.empty()) return x;
+    std::vector<float> out;
+    for (auto row = x.begin(); row != x.end(); row += e.cols) {
+      out.insert(out.end(), row, row + e.cols);
+      out.insert(out.end(), index(static_cast<int>(layout_.gap)), kGuard);
+    }
+    return out;
+  }
+  Numbers<float> spread(const Numbers<float>& in) const {
+    Numbers<float> out;
+    for (int i = 0; i < kInputs; ++i) out.push_back(spread(in[index(i)], extent(i)));
+    return out;
+  }
+  Numbers<float> spread_outputs(const Numbers<float>& in) const {
+    Numbers<float> out;
+    for (int o = 0; o < kOutputs; ++o) out.push_back(spread(in[index(o)], output_extent(o)));
+    return out;
+  }
+  void gather(const Extent& e, std::vector<float>& x) const {
+    if (layout_.gap == 0 || e.vector || x.empty()) return;
+    std::vector<float> out;
+    for (auto row = x.begin(); row != x.end(); row += e.cols + layout_.gap) {
+      out.insert(out.end(), row, row + e.cols);
+      EXPECT_EQ(std::count(row + e.cols, row + e.cols + layout_.gap, kGuard), layout_.gap)
+          << "written between rows";
+    }
+    x = out;
+  }
+
+  RaggedRows sentences() const {
+    return {layout_.start.data(), layout_.length.data(), static_cast<Index>(layout_.start.size())};
+  }
+  ConstMatrix keys_of(const Numbers<float>& in) const {
+    static constexpr float kNothing = 0.0f;
+    return choice_[kScore] == 7 ? ConstMatrix(&kNothing, layout_.key_rows, 0) : input(in, kKeys);
+  }
+  RowPlace place(Index r) const {
+    RowPlace p;
+    p.row = r;
+    p.sentence = sentence(r);
+    p.keys = keys(r);
+    p.first_key = start(p.sentence);
+    p.queries = 0;
+    for (Index other = 0; other < rows(); ++other) {
+      if (sentence(other) != p.sentence) continue;
+      p.position += other < r;
+      ++p.queries;
+    }
+    if (!layout_.position.empty()) p.position = layout_.position[static_cast<std::size_t>(r)];
+    if (names_lengths()) p.queries = layout_.query_length[static_cast<std::size_t>(p.sentence)];
+    return p;
+  }
+  bool names_lengths() const {
+    return choice_[kMask] == 1 || choice_[kMask] == 3 || (choice_[kMask] == 4 && layout_.square);
+  }
+  Index w_rows() const {
+    return choice_[kScore] == 4 ? 4 : choice_[kScore] == 5 ? layout_.width * heads() : 0;
+  }
   Index dense_rows() const {
-    constexpr Index kBy[] = {0, kRows, kRows, 1, 2, 3};
-    return choice_[kBias] == 4 ? heads() : choice_[kBias] < 6 ? kBy[choice_[kBias]] : 0;
+    const Index kBy[] = {0, rows(),  positions_,
+                         1, heads(), static_cast<Index>(layout_.start.size())};
+    return choice_[kBias] < 6 ? kBy[choice_[kBias]] : 0;
   }
 
   template <class T>
@@ -279,59 +418,59 @@ class AxesCase {
   Mask mask() const;
 
   Choice choice_;
+  Layout layout_;
+  Index positions_;
   Numbers<double> inputs_;
   std::vector<std::uint64_t> dropout_key_;
   std::vector<std::uint8_t> bits_;
-  Index start_[3] = {1, 6, 7}, length_[3] = {5, 0, 3};
-  Index key_row_[kRows] = {0, 2, 0, 1, 2, 0, 2}, query_length_[3] = {2, 1, 3};
-  std::int32_t query_segment_[kRows] = {0, 1, 1, 0, 0, 2, 1};
-  std::int32_t key_segment_[kKeyRows] = {9, 0, 1, 0, 1, 0, 1, 0, 1, 0, 9};
+  std::vector<std::int32_t> query_segment_, key_segment_;
 };
 
-inline Index AxesCase::size_of(int input) const {
-  const Index n = heads(), width = 3 * n, score = choice_[kScore],
-              normalizer = choice_[kNormalizer];
+inline Extent AxesCase::extent(int input) const {
+  const Index n = heads(), width = layout_.width * n, score = choice_[kScore],
+              normalizer = choice_[kNormalizer], columns = layout_.columns;
   const bool has_v = score == 2 || score == 3 || score == 5 || score == 8 || score == 9;
   const bool goes_on = choice_[kState] == 1;
   const bool state = score == 8 || score == 9 || normalizer == 7 || normalizer == 8;
+  const auto optional = [](bool there, Extent e) { return there ? e : Extent{}; };
   switch (input) {
     case kQuery:
-      return kRows * (score == 4 || score == 5 ? 4 : score == 7 ? kColumns * n : width);
+      return {rows(), score == 4 || score == 5 ? 4 : score == 7 ? columns * n : width};
     case kKeys:
-      return kKeyRows * (score == 5 ? 5 : width);
+      return optional(score != 7, {layout_.key_rows, score == 5 ? 5 : width});
     case kValues:
-      return kKeyRows * 2 * n;
+      return {layout_.key_rows, layout_.value_width * n};
     case kV:
-      return has_v ? width : 0;
+      return optional(has_v, {1, width, true});
     case kB:
-      return score == 3 ? width : 0;
+      return optional(score == 3, {1, width, true});
     case kG:
-      return score == 3 ? 1 : 0;
+      return optional(score == 3, {1, 1, true});
     case kW:
-      return score == 4 ? 4 * width : score == 5 ? width * 9 : 0;
+      return optional(w_rows() > 0, {w_rows(), score == 4 ? width : 9});
     case kFilters:
-      return score == 8 ? 2 * 3 : 0;
+      return optional(score == 8, {2, 3});
     case kU:
-      return score == 8 ? width * 2 : score == 9 ? width : 0;
+      return optional(score == 8 || score == 9, {width, score == 8 ? 2 : 1});
     case kDense:
-      return dense_rows() * kColumns;
+      return optional(dense_rows() > 0, {dense_rows(), columns});
     case kSlopes:
-      return choice_[kBias] == 6 ? n : 0;
+      return optional(choice_[kBias] == 6, {1, n, true});
     case kTable:
-      return choice_[kBias] == 7 ? n * 5 : 0;
+      return optional(choice_[kBias] == 7, {n, 5});
     case kPast:
-      return state && goes_on ? kRows * n * kColumns : 0;
+      return optional(state && goes_on, {rows() * n, columns});
     case kChunks:
-      return normalizer == 8 && goes_on ? kRows * n * kColumns : 0;
+      return optional(normalizer == 8 && goes_on, {rows() * n, columns});
     case kCenter:
-      return normalizer == 9 ? kRows * n : 0;
+      return optional(normalizer == 9, {1, rows() * n, true});
     default:
-      return normalizer == 4 ? 1 : 0;
+      return optional(normalizer == 4, {1, 1, true});
   }
 }
 
 inline Mask AxesCase::mask() const {
-  const Mask bits = Mask::bits(bits_.data(), kColumns);
+  const Mask bits = Mask::bits(bits_.data(), layout_.columns);
   switch (choice_[kMask]) {
     case 1:
       return Mask::query_lengths();
@@ -344,7 +483,7 @@ inline Mask AxesCase::mask() const {
     case 5:
       return Mask::window(1, 1);
     case 6:
-      return Mask::segments(query_segment_, key_segment_);
+      return Mask::segments(query_segment_.data(), key_segment_.data());
     case 7:
       return bits;
     case 8:
@@ -369,7 +508,7 @@ Attention AxesCase::attention(const Numbers<T>& in) const {
                                 N::kHardmax, N::kSigmoid, N::kMonotonic, N::kMocha,    N::kLocal};
   Attention a;
   a.score.kind = kScores[choice_[kScore]];
-  a.score.scale = 1.7f;
+  a.score.scale = layout_.scale;
   a.score.soft_cap = choice_[kCap] == 1 ? 1.5f : 0.0f;
   a.score.custom = custom_score(kSwapped);
   a.bias.kind = choice_[kBias] == 0   ? BiasKind::kNone
@@ -386,17 +525,18 @@ Attention AxesCase::attention(const Numbers<T>& in) const {
   a.normalizer.alpha = 1.3f;
   a.normalizer.window = choice_[kNormalizer] >= 8 ? 2 : 0;
   a.dropout = choice_[kDropout] == 0 ? 0.0f : choice_[kDropout] == 1 ? 0.3f : 1.0f;
+  if (layout_.dropout >= 0.0f) a.dropout = layout_.dropout;
   a.heads = heads();
   if constexpr (sizeof(T) == sizeof(float)) {
     a.score.v = constant(in[kV]);
     a.score.b = constant(in[kB]);
     a.score.g = constant(in[kG]);
-    a.score.w = view(in[kW], w_rows());
-    a.score.filters = view(in[kFilters], 2);
-    a.score.u = view(in[kU], 3 * heads());
-    a.bias.dense = view(in[kDense], dense_rows());
+    a.score.w = input(in, kW);
+    a.score.filters = input(in, kFilters);
+    a.score.u = input(in, kU);
+    a.bias.dense = input(in, kDense);
     a.bias.slopes = constant(in[kSlopes]);
-    a.bias.table = view(in[kTable], heads());
+    a.bias.table = input(in, kTable);
   }
   return a;
 }
@@ -404,34 +544,36 @@ Attention AxesCase::attention(const Numbers<T>& in) const {
 template <class T>
 QueryRows AxesCase::queries(const Numbers<T>& in) const {
   QueryRows q;
-  q.key_row = key_row_;
-  if (choice_[kMask] == 1 || choice_[kMask] == 3) q.query_length = query_length_;
-  q.dropout_key = choice_[kDropout] == 0 ? nullptr : dropout_key_.data();
+  q.key_row = layout_.key_row.data();
+  if (!layout_.position.empty()) q.position = layout_.position.data();
+  if (names_lengths()) q.query_length = layout_.query_length.data();
+  const bool drops = choice_[kDropout] != 0 || layout_.dropout >= 0.0f;
+  q.dropout_key = drops ? dropout_key_.data() : nullptr;
   if constexpr (sizeof(T) == sizeof(float)) {
-    q.query = view(in[kQuery], kRows);
-    q.state = view(in[kPast], kRows * heads());
-    q.chunk_scores = view(in[kChunks], kRows * heads());
+    q.query = input(in, kQuery);
+    q.state = input(in, kPast);
+    q.chunk_scores = input(in, kChunks);
     q.center = constant(in[kCenter]);
   }
   return q;
 }
 
 inline reference::Numbers<double> AxesCase::numbers(const Numbers<double>& in) const {
+  const auto view = [&](int i) { return matrix(in[index(i)], extent(i), 0); };
   reference::Numbers<double> n;
-  n.query = view(in[kQuery], kRows);
-  n.keys = view(in[kKeys], kKeyRows);
-  n.values = view(in[kValues], kKeyRows);
+  n.query = view(kQuery);
+  n.keys = view(kKeys);
+  n.values = view(kValues);
   n.v = constant(in[kV]);
   n.b = constant(in[kB]);
   n.g = constant(in[kG]);
-  n.w = view(in[kW], w_rows());
-  n.filters = view(in[kFilters], 2);
-  n.u = view(in[kU], 3 * heads());
+  n.w = view(kW);
+  n.filters = view(kFilters);
+  n.u = view(kU);
   const Attention a = attention<double>(in);
-  n.bias = {a.bias.kind, view(in[kDense], dense_rows()), a.bias.dense_rows, constant(in[kSlopes]),
-            view(in[kTable], heads())};
-  n.state = view(in[kPast], kRows * heads());
-  n.chunk_scores = view(in[kChunks], kRows * heads());
+  n.bias = {a.bias.kind, view(kDense), a.bias.dense_rows, constant(in[kSlopes]), view(kTable)};
+  n.state = view(kPast);
+  n.chunk_scores = view(kChunks);
   n.center = constant(in[kCenter]);
   n.alpha = in[kAlpha].empty() ? 1.0 : in[kAlpha][0];
   return n;

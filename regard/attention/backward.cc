@@ -91,8 +91,8 @@ void check_inputs(const PreparedKeys& keys, ConstMatrix values, const BackwardIn
     check_extent(kBackward, "rows of softmax_stats", rows * heads, in.softmax_stats.rows);
     check_extent(kBackward, "columns of softmax_stats", 2, in.softmax_stats.cols);
   }
-  check_extent(kBackward, "rows of the key sums", keys.live_rows, sums.d_keys.rows);
-  check_extent(kBackward, "width of the key sums", heads * keys.padded_width, sums.d_keys.cols);
+  check_extent(kBackward, "rows of the key sums", heads * keys.live_rows, sums.d_keys.rows);
+  check_extent(kBackward, "width of the key sums", keys.padded_width, sums.d_keys.cols);
   if (sums.value_width != 0) {
     check_extent(kBackward, "width of the value sums", values.cols, sums.value_width);
   }
@@ -295,7 +295,7 @@ void backward_block(const Call& call, Index h, const RowBlock& block, Scratch& s
   gather(call.in.d_context, block, value_columns(keys, h, call.values.cols), s.d_context,
          s.value_stride);
   if (call.sums.value_width != 0) {
-    float* d_values = call.sums.d_values.row(keys.first[block.sentence]) + h * s.value_stride;
+    float* d_values = call.sums.d_values.row(sum_row(keys, h, block.sentence));
     spread_live(s.block.live, s.block.dropped, s.block.stride,
                 {s.d_context, s.value_stride, block.count, s.value_stride},
                 {d_values, call.sums.d_values.stride, s.block.live.live.keys});

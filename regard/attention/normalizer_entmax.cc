@@ -100,13 +100,16 @@ struct EntmaxRows {
   alignas(64) float x[kGroupRows];
 };
 
+// The bounds have met where the sum jumps over 1.
+constexpr float kMet = 2.0f;
+
 struct EntmaxGroup {
   EntmaxRows top;    // the largest score
   EntmaxRows ratio;  // m^-a of the pass
   EntmaxRows m;
-  EntmaxRows low, high;          // bounds of m
-  EntmaxRows low_sum, high_sum;  // F there
-  EntmaxRows done;
+  EntmaxRows low, high;                      // bounds of m
+  EntmaxRows low_sum, high_sum;              // F there
+  EntmaxRows done;                           // 0, 1, or kMet
   alignas(64) float sum[kGroupRows * 16];    // of v
   alignas(64) float slope[kGroupRows * 16];  // F'
 };
@@ -178,7 +181,7 @@ HWY_INLINE void step_flat(EntmaxGroup& g, const F16& v, const F16& slope, int pa
 }
 
 HWY_INLINE void step_steep(EntmaxGroup& g, const F16& v, const F16& slope) {
-  constexpr float kExact = 2e-6f;  // of the sum, which the mixture then brings to 1
+  constexpr float kExact = 2e-6f;  // of the sum
   constexpr float kAdjacent = 0x1p-22f;
   const F16 one = set(1.0f), zero = set(0.0f), m = load(g.m.x), f = mul(m, v);
   const M16 below = less(f, one);
@@ -189,9 +192,11 @@ HWY_INLINE void step_steep(EntmaxGroup& g, const F16& v, const F16& slope) {
   store(select(below, load(g.high_sum.x), f), g.high_sum.x);
   const F16 next = add(m, div(sub(one, f), slope));
   const F16 inside = select(less(low, next), select(less(next, high), one, zero), zero);
-  store(select(less(zero, inside), next, sqrt(mul(low, high))), g.m.x);
-  const F16 met = select(less(sub(high, low), mul(high, set(kAdjacent))), one, zero);
-  store(select(less(abs(sub(f, one)), set(kExact)), one, met), g.done.x);
+  const F16 tried = select(less(zero, inside), next, sqrt(mul(low, high)));
+  const F16 met = select(less(sub(high, low), mul(high, set(kAdjacent))), set(kMet), zero);
+  const M16 exact = less(abs(sub(f, one)), set(kExact));
+  store(select(exact, m, tried), g.m.x);
+  store(select(exact, one, met), g.done.x);
 }
 
 HWY_INLINE void entmax_step(EntmaxGroup& g, const EntmaxOptions& o, int pass) {
@@ -296,7 +301,7 @@ void entmax_forward_impl(const RowGroup& rows, float alpha, float* candidates) n
       const Index r = order[n];
       if (g.done.x[r] == 0.0f && pass < kMostPasses) {
         order[left++] = r;
-      } else if (o.steep) {
+      } else if (g.done.x[r] == kMet) {
         write_mixed(rows.row[r], rows.count[r], g, r, o);
       } else {
         write_divided(rows.row[r], rows.count[r], g, r, o);

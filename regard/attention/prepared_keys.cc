@@ -232,8 +232,8 @@ PreparedKeys prepare_keys(const Score& score, ConstMatrix keys, const RaggedRows
 KeyGradients begin_key_gradients(const PreparedKeys& keys, Index value_width, Arena& arena) {
   const Index heads = keys.attention.heads;
   KeyGradients sums;
-  sums.d_keys = arena.zero_matrix(keys.live_rows, heads * keys.padded_width);
-  sums.d_values = arena.zero_matrix(keys.live_rows, heads * padded_lanes(value_width / heads));
+  sums.d_keys = arena.zero_matrix(heads * keys.live_rows, keys.padded_width);
+  sums.d_values = arena.zero_matrix(heads * keys.live_rows, padded_lanes(value_width / heads));
   sums.value_width = value_width;
   return sums;
 }
@@ -250,7 +250,7 @@ void add_key_sums(const PreparedKeys& keys, const KeyGradients& sums, Index h, M
   for (Index b = 0; b < keys.rows.count; ++b) {
     for (Index j = 0; j < keys.rows.length[b]; ++j) {
       const Index live = keys.first[b] + j;
-      const float* sum = sums.d_keys.row(live) + h * keys.padded_width;
+      const float* sum = sums.d_keys.row(h * keys.live_rows + live);
       float* out = to.row(keys.rows.start[b] + j) + h * keys.width;
       if (keys.attention.score.factored()) {
         add_v_scaled(keys.head[h].v, sum, 16, keys.width, out);
@@ -323,7 +323,7 @@ void finish_key_gradients(const PreparedKeys& keys, const KeyGradients& sums,
   for (Index b = 0; b < keys.rows.count; ++b) {
     for (Index j = 0; j < keys.rows.length[b]; ++j) {
       for (Index h = 0; h < heads; ++h) {
-        add_scaled(sums.d_values.row(keys.first[b] + j) + h * padded_lanes(width), 1.0f, width,
+        add_scaled(sums.d_values.row(h * keys.live_rows + keys.first[b] + j), 1.0f, width,
                    gradients.d_values.row(keys.rows.start[b] + j) + h * width);
       }
     }

@@ -43,6 +43,11 @@ inline Rows live_rows(ConstMatrix matrix, const RaggedRows& rows, Index sentence
           width};
 }
 
+// Row of KeyGradients for key `j` of a sentence.
+inline Index sum_row(const PreparedKeys& keys, Index head, Index sentence, Index j = 0) {
+  return head * keys.live_rows + keys.first[sentence] + j;
+}
+
 // g v / |v| or v, times the scale, for one head's part of v.
 void effective_v(const Score& score, Index first, Index width, float* out) noexcept;
 

@@ -131,8 +131,7 @@ void additive_block_backward(const HeadCall& call, const RowBlock& block, const 
     if (!takes_factors(additive, s.extrema[i])) continue;
     g.sums->d_score_sum += row_sum(g.d_scores + i * g.stride, live.live.keys);
   }
-  float* d_keys = g.keys->d_keys.row(keys.first[block.sentence] + live.range.first) +
-                  call.head * keys.padded_width;
+  float* d_keys = g.keys->d_keys.row(sum_row(keys, call.head, block.sentence, live.range.first));
   additive_backward(additive, rows,
                     {g.d_scores + live.range.first, g.stride, s.d_query, d_keys,
                      g.keys->d_keys.stride, g.sums->v});
@@ -147,7 +146,7 @@ void product_block_backward(const HeadCall& call, const RowBlock& block, const B
   const PreparedKeys& keys = call.keys;
   const Index stride = keys.padded_width;
   gather_query(call, block, s.query, stride);
-  float* d_keys = g.keys->d_keys.row(keys.first[block.sentence]) + call.head * keys.padded_width;
+  float* d_keys = g.keys->d_keys.row(sum_row(keys, call.head, block.sentence));
   spread_live(live, g.d_scores, g.stride, {s.query, stride, block.count, stride},
               {d_keys, g.keys->d_keys.stride, live.live.keys});
   if (g.d_query.data == nullptr) return;
@@ -169,7 +168,7 @@ void row_backward(const HeadCall& call, const RowBlock& block, Index i, ScoreScr
   float* d_query =
       g.d_query.data == nullptr ? nullptr : g.d_query.row(row) + call.head * call.query_width;
   const float* d_scores = g.d_scores + i * g.stride;
-  float* d_keys = g.keys->d_keys.row(keys.first[block.sentence]) + call.head * keys.padded_width;
+  float* d_keys = g.keys->d_keys.row(sum_row(keys, call.head, block.sentence));
   if (score.stateful()) {
     LocationGradients out;
     out.d_query = d_query;

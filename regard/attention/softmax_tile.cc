@@ -52,29 +52,60 @@ HWY_INLINE float exp_of(float x) {
   return lanes[0];
 }
 
+// The largest lane, in all lanes. (A hardware maximum may lose or keep a NaN: the row is NaN either
+// way.)
+HWY_INLINE V largest_lane(const F16& x) {
+  const D d;
+  V v = x.p[0];
+  for (int i = 1; i < kParts; ++i) v = hn::Max(v, x.p[i]);
+  return hn::MaxOfLanes(d, v);
+}
+
+// Sixteen scores as they count: all of a tile whose keys are all live, else -inf where masked.
+template <bool kFull>
+HWY_INLINE F16 scores_at(const float* row, const LiveBlock& live, Index i, Index first, Index j) {
+  if constexpr (kFull) return load(row + j);
+  return keep_lanes(load(row + j), live_bits(live, i, first + j), kNoScore);
+}
+
+// One row; returns the sum of its exponentials by lane.
+template <bool kFull>
+HWY_INLINE void softmax_row(const LiveBlock& live, Index i, Index first, Index count, float* row,
+                            SoftmaxRows& s) {
+  const D d;
+  F16 top = set(kNoScore);
+  for (Index j = 0; j < count; j += 16) {
+    const F16 e = scores_at<kFull>(row, live, i, first, j);
+    top = map([&](int n) HWY_ATTR { return hn::Max(top.p[n], e.p[n]); });
+  }
+  const float before = s.largest[i];
+  const float tile_top = hn::GetLane(largest_lane(top));
+  const float largest = before < tile_top || tile_top != tile_top ? tile_top : before;
+  const float shift = shift_of(largest);
+  s.largest[i] = largest;
+  s.rescale[i] = before == largest && before != kNoScore ? 1.0f : exp_of(before - shift);
+  F16 sum = mul(load(s.lanes + 16 * i), set(s.rescale[i]));
+  const V shifts = hn::Set(d, shift);
+  for (Index j = 0; j < count; j += 16) {
+    const unsigned bits = kFull ? 0xFFFFu : live_bits(live, i, first + j);
+    const F16 e = load(row + j);
+    F16 p = map([&](int n) HWY_ATTR { return exp(hn::Sub(e.p[n], shifts)); });
+    if constexpr (!kFull) p = bits == 0 ? set(0.0f) : keep_lanes(p, bits, 0.0f);
+    store(p, row + j);
+    sum = add(sum, p);
+  }
+  store(sum, s.lanes + 16 * i);
+}
+
 void softmax_tile_impl(const LiveBlock& live, Index first, Index count, float* scores, Index stride,
                        SoftmaxRows& s) noexcept {
+  const bool full = live.words == nullptr && count % 16 == 0;
   for (Index i = 0; i < live.rows; ++i) {
-    float* row = scores + i * stride;
-    F16 top = set(kNoScore);
-    for (Index j = 0; j < count; j += 16) {
-      top = max(top, keep_lanes(load(row + j), live_bits(live, i, first + j), kNoScore));
+    if (full) {
+      softmax_row<true>(live, i, first, count, scores + i * stride, s);
+    } else {
+      softmax_row<false>(live, i, first, count, scores + i * stride, s);
     }
-    const float before = s.largest[i];
-    const float tile_top = reduce_max(top);
-    const float largest = before < tile_top ? tile_top : before;
-    const float shift = shift_of(largest);
-    s.largest[i] = largest;
-    s.rescale[i] = before == largest && before != kNoScore ? 1.0f : exp_of(before - shift);
-    F16 sum = mul(load(s.lanes + 16 * i), set(s.rescale[i]));
-    const F16 shifts = set(shift);
-    for (Index j = 0; j < count; j += 16) {
-      const unsigned bits = live_bits(live, i, first + j);
-      const F16 p = bits == 0 ? set(0.0f) : keep_lanes(exp(sub(load(row + j), shifts)), bits, 0.0f);
-      store(p, row + j);
-      sum = add(sum, p);
-    }
-    store(sum, s.lanes + 16 * i);
   }
 }
 

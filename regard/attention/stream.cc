@@ -28,10 +28,14 @@ struct Stream {
     return place_of(call.keys, call.queries, *r.block, i, call.head);
   }
   Rows value_rows(KeyRange tile) const noexcept {
-    Rows out = live_rows(values, call.keys.rows, sentence, columns.first, columns.width);
-    out.data += tile.first * out.stride;
-    out.count = tile.count;
-    return out;
+    return rows_of(live_rows(values, call.keys.rows, sentence, columns.first, columns.width), tile);
+  }
+  Rows key_rows(KeyRange tile) const noexcept {
+    return rows_of(live_rows(call.head_keys().keys, call.keys.rows, sentence, 0, call.keys.width),
+                   tile);
+  }
+  static Rows rows_of(Rows all, KeyRange tile) noexcept {
+    return {all.data + tile.first * all.stride, all.stride, tile.count, all.width};
   }
 };
 
@@ -47,6 +51,21 @@ void for_tiles(const Stream& st, Fn fn) noexcept {
       if (r.live.live.tile(tile.first, tile.count) != TileClass::kEmpty) fn(r, tile);
     }
   }
+}
+
+// Rows far apart share few places of the first cache: those that many queries will pass over are
+// copied side by side first. `copy` remembers which tile it holds.
+Rows near_rows(const Stream& st, const Rows& rows, KeyRange tile, TileCopy& copy) noexcept {
+  constexpr Index kManyQueries = 16;
+  if (rows.stride == rows.width || st.s.rows[0].block->count < kManyQueries) return rows;
+  const Index stride = padded_lanes(rows.width);
+  if (copy.first != tile.first) {
+    copy.first = tile.first;
+    for (Index j = 0; j < rows.count; ++j) {
+      std::copy_n(rows.data + j * rows.stride, rows.width, copy.data + j * stride);
+    }
+  }
+  return {copy.data, stride, rows.count, rows.width};
 }
 
 // A bias and a place as seen from the first key of a tile.
@@ -130,7 +149,8 @@ void sum_tiles(const Stream& st, bool contexts, Matrix raw) noexcept {
         scale_row(r.context + i * s.value_stride, st.columns.width, r.softmax.rescale[i]);
       }
       drop_tile(st, r, tile, s.scores, s.dropped);
-      combine_tile(r.live, tile, s.dropped, kStreamTile, st.value_rows(tile),
+      const Rows values = near_rows(st, st.value_rows(tile), tile, s.near_values);
+      combine_tile(r.live, tile, s.dropped, kStreamTile, values,
                    {r.context, s.value_stride, r.block->count});
     }
     ++r.tiles;
@@ -197,6 +217,7 @@ Stream make_stream(const HeadCall& call, ConstMatrix values, const StreamBlocks&
     find_live(call.keys, call.queries, *r.block, call.head, r.live);
     r.query = block_query(call, *r.block, r.query_memory);
   }
+  s.near_values.first = s.near_keys.first = -1;
   return {
       call, values,      blocks.data->sentence, value_columns(call.keys, call.head, values.cols),
       s,    blocks.count};
@@ -303,13 +324,11 @@ void spread_gradients(const Stream& st, StreamRows& r, KeyRange tile,
   const PreparedKeys& keys = st.call.keys;
   const Index padded = keys.padded_width, rows = r.block->count;
   const Matrix& d = g.sums->d_keys;
-  float* d_keys = d.row(keys.first[st.sentence] + tile.first) + st.call.head * padded;
+  float* d_keys = d.row(sum_row(keys, st.call.head, st.sentence, tile.first));
   spread_tile(r.live, tile, s.d_scores, kStreamTile, {r.padded_query, padded, rows, padded},
               {d_keys, d.stride, tile.count});
   if (g.d_query.data == nullptr) return;
-  Rows right = live_rows(st.call.head_keys().keys, keys.rows, st.sentence, 0, keys.width);
-  right.data += tile.first * right.stride;
-  right.count = tile.count;
+  const Rows right = near_rows(st, st.key_rows(tile), tile, s.near_keys);
   combine_tile(r.live, tile, s.d_scores, kStreamTile, right, {r.d_query, padded, rows});
 }
 
@@ -323,6 +342,7 @@ StreamScratch make_stream_scratch(const PreparedKeys& keys, ConstMatrix values, 
   const Index tile = most * kStreamTile, padded = padded_lanes(keys.width);
   const Index blocks = std::min(kStreamBlocks, (rows + kRowBlock - 1) / kRowBlock);
   s.scores = arena.array<float>(tile);
+  s.near_values.data = arena.array<float>(kStreamTile * padded_lanes(values.cols / a.heads));
   s.dropped = a.dropout > 0.0f ? arena.array<float>(tile) : s.scores;
   s.value_stride = padded_lanes(values.cols / a.heads);
   for (Index b = 0; b < blocks; ++b) {
@@ -338,6 +358,7 @@ StreamScratch make_stream_scratch(const PreparedKeys& keys, ConstMatrix values, 
   if (!backward) return s;
   if (a.score.soft_cap > 0.0f) s.capped = arena.array<float>(tile);
   s.d_scores = arena.array<float>(tile);
+  s.near_keys.data = arena.array<float>(kStreamTile * padded);
   s.value_panels = arena.array<float>(packed_size(values.cols / a.heads, keys.longest));
   return s;
 }
@@ -385,7 +406,7 @@ void stream_backward(const HeadCall& call, ConstMatrix values, const StreamBlock
     drop_tile(st, r, tile, s.scores, s.dropped);
     if (g.sums->value_width != 0) {
       const Matrix& d = g.sums->d_values;
-      float* d_values = d.row(keys.first[st.sentence] + tile.first) + call.head * s.value_stride;
+      float* d_values = d.row(sum_row(keys, call.head, st.sentence, tile.first));
       spread_tile(r.live, tile, s.dropped, kStreamTile,
                   {r.d_context, s.value_stride, r.block->count, s.value_stride},
                   {d_values, d.stride, tile.count});

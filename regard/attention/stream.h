@@ -35,12 +35,19 @@ struct StreamRows {
   float delta[kRowBlock];         // sum_j w_ij g_ij
 };
 
+// A tile of keys or values, copied side by side.
+struct TileCopy {
+  float* data = nullptr;
+  Index first = -1;  // key of the tile that it holds
+};
+
 // Temporary memory of one worker.
 struct StreamScratch {
   StreamRows rows[kStreamBlocks];
   Index value_stride = 0;
   float* scores = nullptr;   // [kRowBlock, kStreamTile], then exponentials or weights
   float* dropped = nullptr;  // after dropout; without it the same memory
+  TileCopy near_values, near_keys;
   // Backward.
   float* capped = nullptr;    // scores before the bias, with a cap
   float* d_scores = nullptr;  // [kRowBlock, kStreamTile]
