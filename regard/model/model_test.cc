@@ -12,6 +12,7 @@
 #include "regard/base/file.h"
 #include "regard/base/random.h"
 #include "regard/base/scratch_folder_test_util.h"
+#include "regard/model/attention_choices_test_util.h"
 #include "regard/model/tensor_file.h"
 
 namespace regard {
@@ -78,9 +79,14 @@ class ModelFile : public ScratchFolder {
 };
 
 TEST_F(ModelFile, ComesBackToTheBit) {
-  for (const DecoderKind kind : {DecoderKind::kFixed, DecoderKind::kBahdanau,
-                                 DecoderKind::kConditional, DecoderKind::kLuong}) {
-    const auto m = make(config(kind));
+  std::vector<ModelConfig> configs = test::attention_choices(config(DecoderKind::kLuong), 5);
+  for (const DecoderKind kind :
+       {DecoderKind::kFixed, DecoderKind::kBahdanau, DecoderKind::kConditional}) {
+    configs.push_back(config(kind));
+  }
+  for (const ModelConfig& c : configs) {
+    SCOPED_TRACE(to_json(c));
+    const auto m = make(c);
     const std::string path = folder() + "/m.regard", again = folder() + "/again.regard";
     save_model(path, *m);
     const auto loaded = load_model(path);

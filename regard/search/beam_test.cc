@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "regard/base/error.h"
+#include "regard/model/attention_choices_test_util.h"
 #include "regard/text/vocabulary.h"
 
 namespace regard {
@@ -17,8 +18,7 @@ using Ids = std::vector<std::int32_t>;
 
 const std::vector<Ids> kSources = {{3, 4}, {5, 6, 7, 3, 4, 4, 3}, {8}, {4, 4, 9}, {3, 4}};
 
-// Start values made larger, so that the model has opinions.
-std::unique_ptr<Seq2seq> make_network(DecoderKind decoder, float scale = 4.0F) {
+ModelConfig small(DecoderKind decoder) {
   ModelConfig c;
   c.source_vocabulary = 10;
   c.target_vocabulary = 6;  // three text tokens
@@ -30,13 +30,22 @@ std::unique_ptr<Seq2seq> make_network(DecoderKind decoder, float scale = 4.0F) {
   c.attention_width = 6;
   c.decoder = decoder;
   c.input_feeding = decoder == DecoderKind::kLuong;
-  auto network = std::make_unique<Seq2seq>(c);
+  return c;
+}
+
+// Start values made larger, so that the model has opinions.
+std::unique_ptr<Seq2seq> make_network(const ModelConfig& config, float scale = 4.0F) {
+  auto network = std::make_unique<Seq2seq>(config);
   network->parameters().initialise(5);
   Parameters& p = network->parameters();
   for (Index i = 0; i < p.size(); ++i) p.data()[i] *= scale;
   Threads alone;
   p.pack(alone, false);
   return network;
+}
+
+std::unique_ptr<Seq2seq> make_network(DecoderKind decoder, float scale = 4.0F) {
+  return make_network(small(decoder), scale);
 }
 
 std::vector<SearchSentence> sentences(const std::vector<Ids>& sources, Index max_length) {
@@ -128,12 +137,12 @@ TEST_P(EveryDecoder, ABeamAsLargeAsTheSearchSpaceFindsWhatBruteForceFinds) {
   }
 }
 
-TEST_P(EveryDecoder, ABeamOfOneIsGreedy) {
-  const auto network = make_network(GetParam());
+// The likeliest token at each step, by forced decoding of what was said so far.
+void expect_greedy(const Seq2seq& network) {
   SearchOptions options;
   options.beam = 1;
   for (const Ids& source : kSources) {
-    const Hypothesis found = beam_search(*network, sentences({source}, 12), options)[0][0];
+    const Hypothesis found = beam_search(network, sentences({source}, 12), options)[0][0];
     Ids prefix;
     for (size_t t = 0; t < found.ids.size(); ++t) {
       std::int32_t best = -1;
@@ -142,7 +151,7 @@ TEST_P(EveryDecoder, ABeamOfOneIsGreedy) {
         if (id == kEndId && t == 0) continue;  // min_length 1
         Ids target = prefix;
         if (id != kEndId) target.push_back(id);
-        const float log_prob = forced_log_probs(*network, source, target)[t];
+        const float log_prob = forced_log_probs(network, source, target)[t];
         if (best < 0 || log_prob > best_log_prob) {
           best = id;
           best_log_prob = log_prob;
@@ -156,31 +165,57 @@ TEST_P(EveryDecoder, ABeamOfOneIsGreedy) {
   }
 }
 
-TEST_P(EveryDecoder, ABatchGivesTheBitsOfItsSentencesOneByOne) {
-  const auto network = make_network(GetParam());
+TEST_P(EveryDecoder, ABeamOfOneIsGreedy) { expect_greedy(*make_network(GetParam())); }
+
+void expect_alone_as_in_a_batch(const Seq2seq& network) {
   SearchOptions options;
   options.beam = 4;
   options.nbest = 4;
   options.with_weights = true;
-  const auto together = beam_search(*network, sentences(kSources, 9), options);
+  const auto together = beam_search(network, sentences(kSources, 9), options);
   ASSERT_EQ(together.size(), kSources.size());
   for (size_t i = 0; i < kSources.size(); ++i) {
-    expect_same(together[i], beam_search(*network, sentences({kSources[i]}, 9), options)[0]);
+    expect_same(together[i], beam_search(network, sentences({kSources[i]}, 9), options)[0]);
   }
 }
 
-TEST_P(EveryDecoder, LogProbabilitiesAreThoseOfForcedDecoding) {
-  const auto network = make_network(GetParam());
+TEST_P(EveryDecoder, ABatchGivesTheBitsOfItsSentencesOneByOne) {
+  expect_alone_as_in_a_batch(*make_network(GetParam()));
+}
+
+void expect_log_probs_of_forced_decoding(const Seq2seq& network) {
   SearchOptions options;
   options.nbest = 5;
-  const auto found = beam_search(*network, sentences({kSources[1]}, 20), options)[0];
+  const auto found = beam_search(network, sentences({kSources[1]}, 20), options)[0];
   for (const Hypothesis& h : found) {
     const Ids target(h.ids.begin(), h.ids.end() - (h.ended ? 1 : 0));
-    std::vector<float> forced = forced_log_probs(*network, kSources[1], target);
+    std::vector<float> forced = forced_log_probs(network, kSources[1], target);
     forced.resize(h.ids.size());  // without the end, where the hypothesis was cut
     EXPECT_EQ(h.token_log_probs, forced);
     EXPECT_EQ(h.log_prob, sum(h.token_log_probs));
     EXPECT_EQ(h.score, h.log_prob / static_cast<double>(h.ids.size()));
+  }
+}
+
+TEST_P(EveryDecoder, LogProbabilitiesAreThoseOfForcedDecoding) {
+  expect_log_probs_of_forced_decoding(*make_network(GetParam()));
+}
+
+// States of attention follow their hypotheses when beams reorder, each beside its neighbours.
+TEST(BeamSearch, EveryAttentionKeepsItsBitsInBatchesBeamsAndForcedDecoding) {
+  for (const DecoderKind decoder : {DecoderKind::kLuong, DecoderKind::kBahdanau}) {
+    ModelConfig base = small(decoder);
+    for (const bool feeding : {true, false}) {
+      if (feeding && decoder != DecoderKind::kLuong) continue;
+      base.input_feeding = feeding;
+      for (const ModelConfig& c : test::attention_choices(base, 8)) {
+        SCOPED_TRACE(to_json(c));
+        const auto network = make_network(c);
+        expect_greedy(*network);
+        expect_alone_as_in_a_batch(*network);
+        expect_log_probs_of_forced_decoding(*network);
+      }
+    }
   }
 }
 

@@ -80,6 +80,7 @@ TEST_F(TrainerRefusals, AChangedOptionIsNamed) {
   changed("--dropout-layer", [](TrainOptions& t) { t.dropout.layer = 0.1f; });
   changed("--dropout-memory", [](TrainOptions& t) { t.dropout.memory = 0.1f; });
   changed("--dropout-readout", [](TrainOptions& t) { t.dropout.readout = 0.1f; });
+  changed("--attention-dropout", [](TrainOptions& t) { t.dropout.attention = 0.1f; });
   Task other = tiny_task();
   other.config.hidden = other.config.encoder_hidden = 24;
   has(refusal(other, o), "model");
@@ -199,6 +200,9 @@ TEST_F(TrainerRefusals, OptionsOutOfRangeAreNamed) {
   bad("--clip", [](TrainOptions& o) { o.clip = -1.0; });
   bad("--label-smoothing", [](TrainOptions& o) { o.label_smoothing = 1.0f; });
   bad("--dropout-memory", [](TrainOptions& o) { o.dropout.memory = 1.5f; });
+  bad("--attention-dropout", [](TrainOptions& o) { o.dropout.attention = 1.0f; });
+  bad("--coverage-loss", [](TrainOptions& o) { o.coverage_loss = -1.0f; });
+  bad("--coverage-loss", [](TrainOptions& o) { o.coverage_loss = 1.0f; });  // not coverage
   bad("metric", [](TrainOptions& o) { o.metric = "beauty"; });
 }
 

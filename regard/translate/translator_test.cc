@@ -10,6 +10,7 @@
 
 #include "regard/base/error.h"
 #include "regard/base/scratch_folder_test_util.h"
+#include "regard/model/attention_choices_test_util.h"
 #include "regard/translate/record_json.h"
 
 namespace regard {
@@ -32,17 +33,21 @@ Tokenizer make_tokenizer(TokenKind kind) {
   return build_tokenizer(kind, counts, CleanupRule::kNfcSpaces);
 }
 
-Translator make_translator(const Recipe& recipe = {}) {
-  const Tokenizer tokens = make_tokenizer(recipe.tokens);
+ModelConfig small(DecoderKind decoder, Index vocabulary) {
   ModelConfig c;
-  c.source_vocabulary = c.target_vocabulary = tokens.size();
+  c.source_vocabulary = c.target_vocabulary = vocabulary;
   c.source_embedding = c.target_embedding = 6;
   c.encoder_hidden = 4;
   c.hidden = c.readout = 8;
   c.attention_width = 6;
-  c.decoder = recipe.decoder;
-  c.input_feeding = recipe.decoder == DecoderKind::kLuong;
-  auto model = std::make_unique<Model>(c, tokens, tokens);
+  c.decoder = decoder;
+  c.input_feeding = decoder == DecoderKind::kLuong;
+  return c;
+}
+
+Translator make_translator(const ModelConfig& config, const Tokenizer& tokens,
+                           const Recipe& recipe) {
+  auto model = std::make_unique<Model>(config, tokens, tokens);
   Parameters& p = model->network.parameters();
   p.initialise(7);
   for (Index i = 0; i < p.size(); ++i) p.data()[i] *= recipe.scale;
@@ -52,6 +57,11 @@ Translator make_translator(const Recipe& recipe = {}) {
   Threads alone;
   p.pack(alone, false);
   return Translator(std::move(model));
+}
+
+Translator make_translator(const Recipe& recipe = {}) {
+  const Tokenizer tokens = make_tokenizer(recipe.tokens);
+  return make_translator(small(recipe.decoder, tokens.size()), tokens, recipe);
 }
 
 std::string all_json(const std::vector<std::vector<Record>>& lines) {
@@ -166,6 +176,55 @@ TEST_P(EveryDecoder, StepsShowTheWeightsOfTheRecord) {
     }
     EXPECT_GT(steps[i].context_norm, 0.0F);
   }
+}
+
+// Forced decoding, search, and search written down step by step.
+TEST(Translator, EveryAttentionIsTheSameInRecordsScoresAndSteps) {
+  const Tokenizer tokens = make_tokenizer(TokenKind::kWord);
+  Threads threads(2);
+  TranslateOptions options;
+  options.with_attention = true;
+  options.bar_unknown = true;
+  ScoreOptions score;
+  score.with_attention = true;
+  for (const ModelConfig& c :
+       test::attention_choices(small(DecoderKind::kLuong, tokens.size()), 17)) {
+    SCOPED_TRACE(to_json(c));
+    const Translator translator = make_translator(c, tokens, {});
+    for (const auto& records : translator.translate(kLines, options, threads)) {
+      const Record& r = records[0];
+      if (r.blank) continue;
+      const std::vector<TokenStep> steps = translator.steps(r, 1);
+      for (size_t i = 0; i < steps.size(); ++i) {
+        for (size_t j = 0; j < steps[i].weights.size(); ++j) {
+          EXPECT_EQ(steps[i].weights[j], r.attention(static_cast<Index>(i), static_cast<Index>(j)));
+        }
+      }
+      if (r.stop == StopReason::kMaxLength) continue;
+      const Pair pair{r.source, r.target};
+      const Record scored = translator.score(std::span(&pair, 1), score, threads)[0];
+      EXPECT_EQ(scored.token_log_probs, r.token_log_probs);
+      EXPECT_EQ(to_json(scored).substr(to_json(scored).find("\"attention\"")).substr(0, 200),
+                to_json(r).substr(to_json(r).find("\"attention\"")).substr(0, 200));
+    }
+  }
+}
+
+TEST(Translator, ASourceLongerThanLocationKnowsNamesTheWayOut) {
+  const Tokenizer tokens = make_tokenizer(TokenKind::kWord);
+  ModelConfig c = small(DecoderKind::kLuong, tokens.size());
+  c.attention = AttentionKind::kLocation;
+  c.longest_source = 5;
+  const Translator translator = make_translator(c, tokens, {});
+  try {
+    first(translator, kLines[6]);
+    FAIL() << "16 words were taken for 4";
+  } catch (const ShapeError& e) {
+    EXPECT_NE(std::string(e.what()).find("--max-source-length 4"), std::string::npos) << e.what();
+  }
+  TranslateOptions options;
+  options.max_source_length = 4;
+  EXPECT_TRUE(has_flag(first(translator, kLines[6], options), "cut_source"));
 }
 
 TEST(Translator, BlankLinesGiveBlankRecordsInTheirPlaces) {
