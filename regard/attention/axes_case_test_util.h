@@ -103,6 +103,11 @@ inline const char* input_name(int input) {
   return kNames[input];
 }
 enum Output { kContext, kWeights, kRaw, kNext, kLse, kOutputs };
+inline const char* output_name(int output) {
+  constexpr const char* kNames[] = {"context", "weights", "raw scores", "next state",
+                                    "log-sum-exp"};
+  return kNames[output];
+}
 
 template <class T>
 using Numbers = std::vector<std::vector<T>>;
