@@ -63,8 +63,15 @@ Record make_record(const ShowArguments& a, const Translator& translator) {
   return translator.translate(std::span(&sentence, 1), options, threads)[0][0];
 }
 
+// " / T" where the scores are divided by a temperature here.
+std::string divided(const ModelConfig& config, bool here) {
+  return config.temperature == 1.0 || !here
+             ? ""
+             : " / " + nlohmann::ordered_json(config.temperature).dump();
+}
+
 // The model's own equation, with the state that asks.
-std::string score_formula(const ModelConfig& config) {
+std::string plain_score_formula(const ModelConfig& config) {
   std::string s = "s_i";
   if (config.decoder == DecoderKind::kBahdanau) s = "s_(i-1)";
   if (config.decoder == DecoderKind::kConditional) s = "s'_i";
@@ -96,33 +103,33 @@ std::string score_formula(const ModelConfig& config) {
   return {};
 }
 
+std::string score_formula(const ModelConfig& config) {
+  const std::string plain = plain_score_formula(config);
+  const std::string by = divided(config, config.divides_scores());
+  return by.empty() ? plain : "(" + plain + ")" + by;
+}
+
 // How its scores become weights.
 std::string normalizer_formula(const ModelConfig& config) {
-  std::string e = "e_i", each = "e_ij";
-  if (config.temperature != 1.0) {
-    const std::string divided = " / " + nlohmann::ordered_json(config.temperature).dump();
-    e += divided;
-    each += divided;
-  }
+  const std::string e = "e_i" + divided(config, !config.divides_scores());
   const std::string window = std::to_string(config.window);
   switch (config.normalizer) {
     case WeightsKind::kSoftmax:
       return config.temperature == 1.0 ? "exp(e_ij) / sum_k exp(e_ik)" : "softmax(" + e + ")_j";
     case WeightsKind::kSparsemax:
-      return "sparsemax(" + e + ")_j: small ones are exactly 0";
+      return "sparsemax(e_i)_j: small ones are exactly 0";
     case WeightsKind::kEntmax15:
-      return "entmax(" + e + ")_j with alpha = 1.5: small ones are exactly 0";
+      return "entmax(e_i)_j with alpha = 1.5: small ones are exactly 0";
     case WeightsKind::kEntmax:
-      return "entmax(" + e + ")_j with the learnt alpha: small ones are exactly 0";
+      return "entmax(e_i)_j with the learnt alpha: small ones are exactly 0";
     case WeightsKind::kHardmax:
       return "1 where e_ij is the largest, else 0";
     case WeightsKind::kSigmoid:
-      return "sigma(" + each + " + r), each by itself";
+      return "sigma(e_ij + r), each by itself";
     case WeightsKind::kMonotonic:
-      return "monotonic(sigma(" + each + " + r)): never back behind the word before";
+      return "monotonic(sigma(e_ij + r)): never back behind the word before";
     case WeightsKind::kMocha:
-      return "monotonic(sigma(" + each + " + r)), then softmax over the last " + window +
-             " positions";
+      return "monotonic(sigma(e_ij + r)), then softmax over the last " + window + " positions";
     case WeightsKind::kLocalP:
       return "softmax(" + e + ")_j within " + window + " of p_i, times a Gaussian around p_i";
     case WeightsKind::kLocalM:
@@ -154,6 +161,11 @@ void show(ShowArguments& a, Output& output) {
     const ModelConfig& config = translator.model().network.config();
     options.score_formula = score_formula(config);
     options.normalizer_formula = normalizer_formula(config);
+    if (config.projections) options.context_formula = "W_O sum_j a_ij W_V h_j";
+    if (config.heads > 1) {
+      options.context_formula += ", each of " + std::to_string(config.heads) +
+                                 " heads with weights of its own; shown are their means";
+    }
     output.line("");
     output.text(render_steps(record, translator.steps(record), options));
   }

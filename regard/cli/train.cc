@@ -28,6 +28,10 @@ struct TrainArguments {
   std::string cell = "gru", encoder, decoder = "luong", attention = "additive", start = "last", tie;
   int layers = 1;
   Index embedding = 128, hidden = 256, encoder_hidden = 0, readout = 0;
+  // Of a self-attention encoder; 0 and empty: by the kind of encoder.
+  int encoder_layers = 0;
+  Index encoder_heads = 0, feed_forward = 0;
+  std::string positions;
   bool unidirectional = false, feed_context = false, input_feeding = true;
   // Attention; 0: by the score or the normaliser.
   std::string normalizer = "softmax";
@@ -71,12 +75,12 @@ void add_model_options(CLI::App& c, TrainArguments& a) {
   c.add_option("--decoder", a.decoder, "fixed, bahdanau, conditional or luong")
       ->capture_default_str();
   c.add_option("--attention", a.attention,
-               "score: additive, dot, scaled-dot, general, concat, cosine, location, "
-               "location-sensitive or coverage")
+               "score: additive, dot, scaled-dot, general, concat, cosine,\n"
+               "location, location-sensitive or coverage")
       ->capture_default_str();
   c.add_option("--normalizer", a.normalizer,
-               "scores to weights: softmax, sparsemax, entmax15, entmax, hardmax, sigmoid, "
-               "monotonic, mocha, local-p or local-m")
+               "scores to weights: softmax, sparsemax, entmax15, entmax, hardmax,\n"
+               "sigmoid, monotonic, mocha, local-p or local-m")
       ->capture_default_str();
   c.add_option("--temperature", a.temperature,
                "scores are divided by it; 0: 1, and 0.1 for --attention cosine")
@@ -95,13 +99,25 @@ void add_model_options(CLI::App& c, TrainArguments& a) {
              "luong: feed the last read-out back (default on)");
   c.add_flag("--feed-context", a.feed_context, "fixed: the context vector at every step");
   c.add_option("--cell", a.cell, "gru or lstm, both sides")->capture_default_str();
-  c.add_option("--encoder", a.encoder, "gru or lstm for the encoder alone");
+  c.add_option("--encoder", a.encoder, "for the encoder alone: gru, lstm or self-attention")
+      ->type_name("KIND");
   c.add_option("--layers", a.layers, "both sides")->capture_default_str();
   c.add_option("--embedding", a.embedding, "width of embeddings")->capture_default_str();
   c.add_option("--hidden", a.hidden, "width of the decoder")->capture_default_str();
   c.add_option("--encoder-hidden", a.encoder_hidden,
-               "width of one direction of the encoder; 0: --hidden")
+               "width of one direction of the encoder, or of all of self-attention; 0: --hidden")
       ->capture_default_str();
+  c.add_option("--encoder-layers", a.encoder_layers,
+               "layers of the encoder; 0: --layers, of self-attention at least 2")
+      ->capture_default_str();
+  c.add_option("--encoder-heads", a.encoder_heads, "self-attention: heads; 0: 4")
+      ->capture_default_str();
+  c.add_option("--feed-forward", a.feed_forward,
+               "self-attention: width inside a layer's feed-forward part; 0: 4 times the encoder's")
+      ->capture_default_str();
+  c.add_option("--positions", a.positions,
+               "self-attention: sinusoidal, relative or none; not given: sinusoidal")
+      ->type_name("KIND");
   c.add_flag("--unidirectional", a.unidirectional, "the encoder reads forward only");
   c.add_option("--readout", a.readout,
                "width before the output layer; 0: --hidden, tied: --embedding")
@@ -175,6 +191,29 @@ DropoutRates dropout_rates(const TrainArguments& a) {
           rate(a.attention_dropout, "--attention-dropout")};
 }
 
+void choose_encoder(const TrainArguments& a, ModelConfig& c) {
+  c.bidirectional = !a.unidirectional;
+  c.encoder_hidden = a.encoder_hidden > 0 ? a.encoder_hidden : a.hidden;
+  c.encoder_cell = c.decoder_cell;
+  c.encoder_heads = a.encoder_heads;
+  c.feed_forward = a.feed_forward;
+  if (!a.positions.empty()) c.positions = positions_from_name(a.positions);
+  if (a.encoder == name(EncoderKind::kSelfAttention)) {
+    c.encoder = EncoderKind::kSelfAttention;
+    if (c.encoder_heads == 0) c.encoder_heads = 4;
+    if (c.feed_forward == 0) c.feed_forward = 4 * c.encoder_hidden;
+    if (a.positions.empty()) c.positions = PositionKind::kSinusoidal;
+  } else if (a.encoder == "gru" || a.encoder == "lstm") {
+    c.encoder_cell = cell_from_name(a.encoder);
+  } else if (!a.encoder.empty()) {
+    throw ConfigError("encoder '" + a.encoder +
+                      "' is unknown; choose one of gru, lstm, self-attention");
+  }
+  c.encoder_layers = a.encoder_layers;
+  if (c.encoder_layers == 0)
+    c.encoder_layers = c.self_attention() ? std::max(2, a.layers) : a.layers;
+}
+
 // The choices of attention; `longest` is the longest source, end marker included.
 void choose_attention(const TrainArguments& a, Index longest, ModelConfig& c) {
   c.attention = attention_from_name(a.attention);
@@ -200,11 +239,9 @@ ModelConfig model_config(const TrainArguments& a, const Tokenizers& tokens, Inde
   c.target_vocabulary = tokens.target.size();
   c.source_embedding = c.target_embedding = a.embedding;
   c.decoder_cell = cell_from_name(a.cell);
-  c.encoder_cell = a.encoder.empty() ? c.decoder_cell : cell_from_name(a.encoder);
-  c.encoder_layers = c.decoder_layers = a.layers;
-  c.bidirectional = !a.unidirectional;
+  c.decoder_layers = a.layers;
   c.hidden = a.hidden;
-  c.encoder_hidden = a.encoder_hidden > 0 ? a.encoder_hidden : a.hidden;
+  choose_encoder(a, c);
   c.start = start_from_name(a.start);
   c.decoder = decoder_from_name(a.decoder);
   choose_attention(a, longest, c);
@@ -260,6 +297,16 @@ std::string training_record(const TrainArguments& a, const Trainer& trainer,
   return j.dump();
 }
 
+std::string encoder_text(const ModelConfig& c) {
+  const std::string width = std::to_string(c.encoder_hidden);
+  if (!c.self_attention()) {
+    return std::string(name(c.encoder_cell)) + " encoder " + width +
+           (c.bidirectional ? " a direction" : "");
+  }
+  return "self-attention encoder " + width + " in " + std::to_string(c.encoder_layers) +
+         " layers of " + std::to_string(c.encoder_heads) + " heads";
+}
+
 std::string attention_text(const ModelConfig& c) {
   std::string text = std::string(name(c.attention)) + " attention";
   if (c.normalizer != WeightsKind::kSoftmax) text += " by " + std::string(name(c.normalizer));
@@ -282,10 +329,8 @@ void describe(const Model& model, const Tokenizers& tokens, const EncodedPairs& 
   progress.note("tokens: " + to_string(tokens.source_spec) + " to " +
                 to_string(tokens.target_spec) + ", vocabularies " + text(c.source_vocabulary) +
                 " and " + text(c.target_vocabulary));
-  progress.note("model: " + std::string(name(c.encoder_cell)) + " encoder " +
-                text(c.encoder_hidden) + (c.bidirectional ? " a direction" : "") + ", " +
-                std::string(name(c.decoder)) + " decoder " + text(c.hidden) +
-                (c.has_attention() ? ", " + attention_text(c) : "") + ", " +
+  progress.note("model: " + encoder_text(c) + ", " + std::string(name(c.decoder)) + " decoder " +
+                text(c.hidden) + (c.has_attention() ? ", " + attention_text(c) : "") + ", " +
                 text(model.network.parameters().size()) + " parameters");
   progress.note("run: " + text(train.size()) + " pairs, " + text(dev.size()) + " to validate, " +
                 text(o.epochs) + " epochs at most, batches of " + text(o.batch_tokens) +

@@ -9,7 +9,14 @@
 
 namespace regard {
 
+enum class EncoderKind { kRecurrent, kSelfAttention };
 enum class CellKind { kGru, kLstm };
+// How a self-attention encoder knows the order of its source.
+enum class PositionKind {
+  kNone,        // it doesn't
+  kSinusoidal,  // sines and cosines added to the embeddings
+  kRelative,    // a learned bias of each head by distance, up to 16 positions apart
+};
 enum class DecoderKind { kFixed, kBahdanau, kConditional, kLuong };
 enum class AttentionKind {
   kAdditive,
@@ -43,14 +50,19 @@ struct ModelConfig {
   Index target_vocabulary = 0;
   Index source_embedding = 128;
   Index target_embedding = 128;
-  CellKind encoder_cell = CellKind::kGru;
+  EncoderKind encoder = EncoderKind::kRecurrent;
+  CellKind encoder_cell = CellKind::kGru;  // of recurrent encoders
   CellKind decoder_cell = CellKind::kGru;
   int encoder_layers = 1;
   int decoder_layers = 1;
   bool bidirectional = true;
-  Index encoder_hidden = 256;  // H
-  Index hidden = 256;          // U
-  Index readout = 256;         // width of t_i
+  Index encoder_hidden = 256;  // H; self-attention: M
+  // Of self-attention encoders alone; 0 and none elsewhere.
+  Index encoder_heads = 0;
+  Index feed_forward = 0;  // width inside the feed-forward part of a layer
+  PositionKind positions = PositionKind::kNone;
+  Index hidden = 256;   // U
+  Index readout = 256;  // width of t_i
   DecoderStart start = DecoderStart::kLast;
   DecoderKind decoder = DecoderKind::kLuong;
   bool feed_context = false;  // fixed: c at every step
@@ -70,8 +82,17 @@ struct ModelConfig {
   bool tie_target = false;        // W_o is the target embedding
   bool tie_all = false;           // and the source embedding too (joint vocabulary)
 
-  Index memory() const { return bidirectional ? 2 * encoder_hidden : encoder_hidden; }
+  bool self_attention() const { return encoder == EncoderKind::kSelfAttention; }
+  Index memory() const {
+    return bidirectional && !self_attention() ? 2 * encoder_hidden : encoder_hidden;
+  }
   bool has_attention() const { return decoder != DecoderKind::kFixed; }
+  // The temperature is part of the scores, for normalisers that have none of their own; else it
+  // comes after them.
+  bool divides_scores() const {
+    return normalizer != WeightsKind::kSoftmax && normalizer != WeightsKind::kHardmax &&
+           normalizer != WeightsKind::kLocalP && normalizer != WeightsKind::kLocalM;
+  }
 
   // Throws ConfigError that says why a combination has no meaning and what would do instead.
   void validate() const;
@@ -81,19 +102,23 @@ struct ModelConfig {
 void require_coverage(const ModelConfig& config);
 
 // The words of the options; from_name throws ConfigError listing the choices.
+std::string_view name(EncoderKind kind);
 std::string_view name(CellKind kind);
+std::string_view name(PositionKind kind);
 std::string_view name(DecoderKind kind);
 std::string_view name(AttentionKind kind);
 std::string_view name(WeightsKind kind);
 std::string_view name(DecoderStart kind);
+EncoderKind encoder_from_name(std::string_view text);
 CellKind cell_from_name(std::string_view text);
+PositionKind positions_from_name(std::string_view text);
 DecoderKind decoder_from_name(std::string_view text);
 AttentionKind attention_from_name(std::string_view text);
 WeightsKind normalizer_from_name(std::string_view text);
 DecoderStart start_from_name(std::string_view text);
 
 // The configuration as one JSON object, keys in a fixed order. from_json throws FormatError (model)
-// naming the key; those of the attention that older files lack keep their defaults.
+// naming the key; those of attention and encoder that older files lack keep their defaults.
 std::string to_json(const ModelConfig& config);
 ModelConfig config_from_json(std::string_view json);
 

@@ -68,14 +68,11 @@ AttentionShape attention_shape(const ModelConfig& c) {
   s.weight_norm = c.weight_norm;
   s.normalizer.kind = normalizer_kind(c.normalizer);
   s.normalizer.straight_through = c.straight_through;
-  // Scores are divided by the temperature: by the normalisers that know one, or before the others.
   const auto temperature = static_cast<float>(c.temperature);
-  if (s.normalizer.kind == NormalizerKind::kSoftmax ||
-      s.normalizer.kind == NormalizerKind::kLocal ||
-      s.normalizer.kind == NormalizerKind::kHardmax) {
-    s.normalizer.temperature = temperature;
-  } else {
+  if (c.divides_scores()) {
     s.scale = 1.0f / temperature;
+  } else {
+    s.normalizer.temperature = temperature;
   }
   if (c.normalizer == WeightsKind::kLocalM) {
     s.window = c.window;

@@ -77,7 +77,7 @@ class StepsText {
             "how well does position j fit what is to be written next?");
       stage("2 normalise", "a_ij = " + options_.normalizer_formula,
             "scores become weights: how much of the look goes to each position");
-      stage("3 combine", "c_i = sum_j a_ij h_j",
+      stage("3 combine", "c_i = " + options_.context_formula,
             "the context: the source states, mixed by these weights");
     }
     stage("next word", "p(y_i)", "made of the context and what was written so far");

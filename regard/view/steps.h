@@ -18,6 +18,7 @@ struct StepsOptions {
   // The model's own equations, for the explanation before the first word.
   std::string score_formula = "score(s_i, h_j)";
   std::string normalizer_formula = "exp(e_ij) / sum_k exp(e_ik)";
+  std::string context_formula = "sum_j a_ij h_j";
   std::size_t most_positions = 12;  // source positions a word; the others are summed up
 };
 
