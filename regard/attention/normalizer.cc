@@ -182,7 +182,7 @@ void sigmoid_rows_backward(const Work& work, const NormalizerGradients& g) {
 // The rows from `first` on that have live keys.
 struct SparseRows {
   RowGroup group;
-  LiveRow live[kGroupRows];
+  LiveRow live[kGroupRows];    // under a mask
   Index row[kGroupRows] = {};  // which row of the block
 };
 
@@ -191,6 +191,13 @@ SparseRows sparse_rows(const Work& work, Index first, float* data) {
   const Index end = std::min(work.rows.live.rows, first + kGroupRows);
   for (Index r = first; r < end; ++r) {
     float* row = data + r * work.rows.stride;
+    if (work.rows.live.words == nullptr) {
+      const Index n = out.group.rows++;
+      out.row[n] = r;
+      out.group.row[n] = row;
+      out.group.count[n] = work.keys();
+      continue;
+    }
     const LiveRow live = live_row(work.rows.live, r);
     if (live.count == 0) {
       std::fill(row, row + padded(live.keys), 0.0f);
@@ -205,7 +212,9 @@ SparseRows sparse_rows(const Work& work, Index first, float* data) {
   return out;
 }
 
+// Of rows without a mask the kernels have written all.
 void put_back(const Work& work, const SparseRows& rows, float* data) {
+  if (work.rows.live.words == nullptr) return;
   for (Index n = 0; n < rows.group.rows; ++n) {
     scatter_live(rows.group.row[n], rows.live[n], data + rows.row[n] * work.rows.stride);
   }

@@ -27,7 +27,7 @@ float gaussian_row_backward(float* d, const float* soft, const float* offsets, I
                             float half_width) noexcept;
 
 // Math     q_j = (1 - p_{j-1}) q_{j-1} + a_j, w_j = p_j q_j; a_j = state[j], or null: 1 at j = 0
-// p [n] is zero at masked keys, which pass on what they hold. p becomes w.
+// p [n] is zero at masked keys, which pass on what they hold. p becomes w. A q below 2^-100 is 0.
 void monotonic_row(float* p, const float* state, Index n) noexcept;
 // Math     r_j = d_w_j p_j + (1 - p_j) r_{j+1}; d_a_j = r_j; d_e_j = (d_w_j - r_{j+1}) q_j p_j (1 -
 //          p_j)

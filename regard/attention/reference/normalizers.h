@@ -77,7 +77,7 @@ std::vector<T> entmax(const std::vector<T>& e, T alpha) {
     return w;
   };
   T low = T(1) / T(2 * e.size()), high = 1, low_sum = 0, high_sum = 0;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 80; ++i) {
     const T m = (low + high) / T(2);
     T sum = 0;
     weights(m, sum);
