@@ -9,6 +9,8 @@
 namespace regard {
 namespace {
 
+constexpr std::array<std::string_view, 2> kEncoders = {"recurrent", "self-attention"};
+constexpr std::array<std::string_view, 3> kPositions = {"none", "sinusoidal", "relative"};
 constexpr std::array<std::string_view, 2> kCells = {"gru", "lstm"};
 constexpr std::array<std::string_view, 4> kDecoders = {"fixed", "bahdanau", "conditional", "luong"};
 constexpr std::array<std::string_view, 9> kAttentions = {
@@ -71,6 +73,15 @@ void read_attention(const nlohmann::json& j, ModelConfig& c) {
   c.longest_source = get_width(j, "longest_source", 0);
 }
 
+// What files that are older than encoders of self-attention lack.
+void read_encoder(const nlohmann::json& j, ModelConfig& c) {
+  if (!j.contains("encoder")) return;
+  c.encoder = encoder_from_name(get<std::string>(j, "encoder"));
+  c.encoder_heads = get_width(j, "encoder_heads", 0);
+  c.feed_forward = get_width(j, "feed_forward", 0);
+  c.positions = positions_from_name(get<std::string>(j, "positions"));
+}
+
 bool has_v(AttentionKind kind) {
   return kind == AttentionKind::kAdditive || kind == AttentionKind::kConcat ||
          kind == AttentionKind::kLocationSensitive || kind == AttentionKind::kCoverage;
@@ -88,7 +99,7 @@ std::string option(WeightsKind kind) { return "--normalizer " + std::string(name
 void check_score(const ModelConfig& c) {
   if (compares_states(c.attention) && !c.projections && c.memory() != c.hidden) {
     const std::string u = std::to_string(c.hidden);
-    const std::string fit = c.bidirectional ? std::to_string(c.hidden / 2) : u;
+    const std::string fit = c.memory() > c.encoder_hidden ? std::to_string(c.hidden / 2) : u;
     throw ConfigError(option(c.attention) + " compares decoder states of width " + u +
                       " with memory of width " + std::to_string(c.memory()) +
                       "; give --encoder-hidden " + fit +
@@ -113,6 +124,31 @@ void check_score(const ModelConfig& c) {
   if (c.weight_norm && !has_v(c.attention)) {
     throw ConfigError("--weight-norm is for scores of the form v . tanh(...); " +
                       option(c.attention) + " has no v");
+  }
+}
+
+void check_encoder(const ModelConfig& c) {
+  if (!c.self_attention()) {
+    if (c.encoder_heads != 0 || c.feed_forward != 0 || c.positions != PositionKind::kNone) {
+      throw ConfigError(
+          "--encoder-heads, --feed-forward and --positions belong to --encoder self-attention; "
+          "recurrent encoders have neither heads nor a need of positions");
+    }
+    return;
+  }
+  if (!c.bidirectional) {
+    throw ConfigError(
+        "--unidirectional belongs to recurrent encoders; --encoder self-attention has no "
+        "direction: every position looks at all of them");
+  }
+  if (c.feed_forward < 1) {
+    throw ConfigError("--feed-forward is " + std::to_string(c.feed_forward) +
+                      "; --encoder self-attention needs at least 1");
+  }
+  if (c.encoder_heads < 1 || c.encoder_hidden % c.encoder_heads != 0) {
+    throw ConfigError("--encoder-heads is " + std::to_string(c.encoder_heads) +
+                      "; it has to be a number that divides the encoder's width, " +
+                      std::to_string(c.encoder_hidden) + " (--encoder-hidden)");
   }
 }
 
@@ -190,12 +226,20 @@ void check_attention(const ModelConfig& c) {
 
 }  // namespace
 
+std::string_view name(EncoderKind kind) { return kEncoders[static_cast<size_t>(kind)]; }
+std::string_view name(PositionKind kind) { return kPositions[static_cast<size_t>(kind)]; }
 std::string_view name(CellKind kind) { return kCells[static_cast<size_t>(kind)]; }
 std::string_view name(DecoderKind kind) { return kDecoders[static_cast<size_t>(kind)]; }
 std::string_view name(AttentionKind kind) { return kAttentions[static_cast<size_t>(kind)]; }
 std::string_view name(WeightsKind kind) { return kNormalizers[static_cast<size_t>(kind)]; }
 std::string_view name(DecoderStart kind) { return kStarts[static_cast<size_t>(kind)]; }
 
+EncoderKind encoder_from_name(std::string_view text) {
+  return static_cast<EncoderKind>(index_of("encoder", text, kEncoders));
+}
+PositionKind positions_from_name(std::string_view text) {
+  return static_cast<PositionKind>(index_of("positions", text, kPositions));
+}
 CellKind cell_from_name(std::string_view text) {
   return static_cast<CellKind>(index_of("cell", text, kCells));
 }
@@ -240,6 +284,7 @@ void ModelConfig::validate() const {
   if (input_feeding && decoder != DecoderKind::kLuong) {
     throw ConfigError("--input-feeding belongs to --decoder luong");
   }
+  check_encoder(*this);
   check_attention(*this);
   if (decoder == DecoderKind::kFixed && start == DecoderStart::kZero && !feed_context) {
     throw ConfigError(
@@ -267,6 +312,10 @@ std::string to_json(const ModelConfig& c) {
   j["decoder_layers"] = c.decoder_layers;
   j["bidirectional"] = c.bidirectional;
   j["encoder_hidden"] = c.encoder_hidden;
+  j["encoder"] = name(c.encoder);
+  j["encoder_heads"] = c.encoder_heads;
+  j["feed_forward"] = c.feed_forward;
+  j["positions"] = name(c.positions);
   j["hidden"] = c.hidden;
   j["readout"] = c.readout;
   j["start"] = name(c.start);
@@ -307,6 +356,7 @@ ModelConfig config_from_json(std::string_view text) {
     c.decoder_layers = static_cast<int>(get_width(j, "decoder_layers"));
     c.bidirectional = get<bool>(j, "bidirectional");
     c.encoder_hidden = get_width(j, "encoder_hidden");
+    read_encoder(j, c);
     c.hidden = get_width(j, "hidden");
     c.readout = get_width(j, "readout");
     c.start = start_from_name(get<std::string>(j, "start"));

@@ -10,6 +10,10 @@ RecurrentKind recurrent_kind(CellKind kind) {
 
 Encoder Encoder::make(const ModelConfig& config, ParameterId embedding, Parameters& parameters) {
   Encoder e;
+  if (config.self_attention()) {
+    e.self_ = SelfAttentionEncoder::make(config, embedding, parameters);
+    return e;
+  }
   e.embedding_ = embedding;
   e.bidirectional_ = config.bidirectional;
   e.hidden_ = config.encoder_hidden;
@@ -32,6 +36,7 @@ Encoder Encoder::make(const ModelConfig& config, ParameterId embedding, Paramete
 
 Memory Encoder::run(Tape& tape, const PackedIds& source, const DropoutPlan& dropout,
                     bool with_summary) const {
+  if (self_) return self_->run(tape, source, dropout, with_summary);
   const RowOrigin origin{source.row_lane.data(), source.sequence.data(), source.row_position.data(),
                          source.rows()};
   const auto drop = [&](Var x, float rate, const std::string& site) {

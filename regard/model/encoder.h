@@ -2,26 +2,13 @@
 // lesson 9.1).
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "regard/model/config.h"
-#include "regard/model/packed.h"
-#include "regard/nn/dropout_plan.h"
+#include "regard/model/self_attention_encoder.h"
 #include "regard/nn/layers.h"
 
 namespace regard {
-
-// What the encoder hands over. Sentences are numbered as the lanes of the source batch (longest
-// first).
-struct Memory {
-  Var rows;                      // [sum of lengths, M] sentence after sentence: h_1 .. h_S
-  const Index* start = nullptr;  // [count] first row of each sentence
-  const Index* length = nullptr;
-  Index count = 0;
-  // [count, M]: the last forward state and the backward state at position 1, which is the backward
-  // direction's last. Only when the decoder needs it.
-  Var summary;
-};
 
 // The layer that a configuration's cell names.
 RecurrentKind recurrent_kind(CellKind kind);
@@ -35,10 +22,14 @@ class Encoder {
   Memory run(Tape& tape, const PackedIds& source, const DropoutPlan& dropout,
              bool with_summary) const;
 
+  // Null for recurrent encoders.
+  const SelfAttentionEncoder* self_attention() const { return self_ ? &*self_ : nullptr; }
+
  private:
   struct Layer {
     Recurrent forward, backward;
   };
+  std::optional<SelfAttentionEncoder> self_;  // instead of all that follows
   ParameterId embedding_;
   bool bidirectional_ = true;
   Index hidden_ = 0;

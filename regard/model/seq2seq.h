@@ -38,6 +38,7 @@ class Seq2seq {
   const ModelConfig& config() const { return config_; }
   Parameters& parameters() { return parameters_; }
   const Parameters& parameters() const { return parameters_; }
+  const Encoder& encoder() const { return encoder_; }
   const Decoder& decoder() const { return decoder_; }
 
   // Encodes and prepares keys.

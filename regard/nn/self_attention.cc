@@ -30,12 +30,14 @@ SequenceRows sequence_rows(Tape& tape, const Index* length, Index count, const I
   for (Index s = 0; s < count; ++s) total += length[s];
   Arena& arena = tape.arena();
   Index* start = arena.array<Index>(count);
+  Index* own_length = arena.array<Index>(count);
   Index* lane = arena.array<Index>(total);
   Index* position = arena.array<Index>(total);
   std::uint32_t* row_position = arena.array<std::uint32_t>(total);
   Index row = 0;
   for (Index s = 0; s < count; ++s) {
     start[s] = row;
+    own_length[s] = length[s];
     for (Index j = 0; j < length[s]; ++j, ++row) {
       lane[row] = s;
       position[row] = j;
@@ -43,7 +45,7 @@ SequenceRows sequence_rows(Tape& tape, const Index* length, Index count, const I
     }
   }
   SequenceRows rows;
-  rows.sequences = {start, length, count};
+  rows.sequences = {start, own_length, count};
   rows.origin = {lane, lane_sequence, row_position, total};
   rows.position = position;
   rows.dropout = dropout;
