@@ -92,10 +92,11 @@ struct AdditiveVSums {
 
 // Gradients of the rows and keys, both short of the factor 4 v. With s = (1 - tanh^2) / 4:
 struct AdditiveGradients {
-  const float* d_scores = nullptr;  // d_e, row i at d_scores + i * stride
+  const float* d_scores = nullptr;  // d_e, row i at d_scores + i * stride; 0 where not live
   Index stride = 0;
-  float* d_rows = nullptr;  // [padded/16, count, 16], overwritten: sum_j d_e_ij s_ij
-  float* d_keys = nullptr;  // [keys, padded], accumulates: sum_i d_e_ij s_ij
+  const float* live = nullptr;  // 1 where key j is live to row i, else 0, as d_scores; null: all
+  float* d_rows = nullptr;      // [padded/16, count, 16], overwritten: sum_j d_e_ij s_ij
+  float* d_keys = nullptr;      // [keys, padded], accumulates: sum_i d_e_ij s_ij
   Index d_key_stride = 0;
   AdditiveVSums sums;  // accumulate
 };

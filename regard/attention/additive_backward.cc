@@ -28,13 +28,15 @@ struct Chunk {
   Index count;
   const float* d_scores;
   Index stride;
+  const float* live;  // 1 or 0 for each of them
   const float* keys;  // e^(2k), these dims of key 0
   float* d_keys;
   Index padded, d_key_stride;
   float* reciprocals;  // [16]
 };
 
-// What a row has against kKeys keys: x = 1 + y, and 1 / (the product of all x).
+// What a row has against kKeys keys: x = 1 + y, and 1 / (the product of all x). A key that is not
+// live to the row has y = 0: it must not be felt by those that it shares the reciprocal with.
 template <int kKeys>
 struct Shared {
   V x[kKeys];
@@ -42,12 +44,13 @@ struct Shared {
   V all;
 };
 
-template <bool kClamp, int kKeys>
-HWY_INLINE Shared<kKeys> share(V q, const V* key) {
+template <bool kClamp, bool kMasked, int kKeys>
+HWY_INLINE Shared<kKeys> share(V q, const V* key, const float* live) {
   const D d;
   Shared<kKeys> s;
   for (int n = 0; n < kKeys; ++n) {
-    s.x[n] = fma(q, key[n], hn::Set(d, 1.0f));
+    const V live_q = kMasked ? hn::Mul(q, hn::Set(d, live[n])) : q;
+    s.x[n] = fma(live_q, key[n], hn::Set(d, 1.0f));
     if (kClamp) s.x[n] = hn::Min(s.x[n], hn::Set(d, kLargestY));
   }
   if constexpr (kKeys == 1) {
@@ -91,7 +94,7 @@ HWY_INLINE V sum_of(const V* t) {
 // Keys j to j + kKeys - 1 stay in registers while the rows pass. With t = d_e r and u = t r, the
 // derivative is u y and y = e^(2q) e^(2k): the plain form sums u e^(2k) for the row and u e^(2q)
 // for the key and leaves the other factor to the end; the clamped form needs y itself.
-template <bool kClamp, int kKeys>
+template <bool kClamp, bool kMasked, int kKeys>
 HWY_INLINE void backward_keys(const Chunk& c, Index j) {
   const D d;
   const V limit = hn::Set(d, kLargestY);
@@ -124,11 +127,13 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
     };
     // The next row's reciprocal is under way while this row's is used.
     V q = hn::Load(d, c.rows + part);
-    Shared<kKeys> shared = share<kClamp, kKeys>(q, key);
+    const float* live = kMasked ? c.live + j : nullptr;
+    Shared<kKeys> shared = share<kClamp, kMasked, kKeys>(q, key, live);
     Index i = 0;
     for (; i + 1 < c.count; ++i) {
       const V q_next = hn::Load(d, c.rows + 16 * (i + 1) + part);
-      const Shared<kKeys> next = share<kClamp, kKeys>(q_next, key);
+      if (kMasked) live += c.stride;
+      const Shared<kKeys> next = share<kClamp, kMasked, kKeys>(q_next, key, live);
       use(i, q, shared);
       q = q_next;
       shared = next;
@@ -143,19 +148,19 @@ HWY_INLINE void backward_keys(const Chunk& c, Index j) {
   }
 }
 
-template <bool kClamp>
+template <bool kClamp, bool kMasked>
 HWY_INLINE void backward_chunk(const Chunk& c, Index keys) {
   Index j = 0;
-  for (; j + 4 <= keys; j += 4) backward_keys<kClamp, 4>(c, j);
+  for (; j + 4 <= keys; j += 4) backward_keys<kClamp, kMasked, 4>(c, j);
   switch (keys - j) {
     case 3:
-      backward_keys<kClamp, 3>(c, j);
+      backward_keys<kClamp, kMasked, 3>(c, j);
       break;
     case 2:
-      backward_keys<kClamp, 2>(c, j);
+      backward_keys<kClamp, kMasked, 2>(c, j);
       break;
     case 1:
-      backward_keys<kClamp, 1>(c, j);
+      backward_keys<kClamp, kMasked, 1>(c, j);
       break;
     default:
       break;
@@ -164,7 +169,7 @@ HWY_INLINE void backward_chunk(const Chunk& c, Index keys) {
 
 // Rows i to end - 1, all of one form. Keys come in tiles, so that memory is read in order; the
 // order of every sum is the same for any tile that is a multiple of four.
-template <bool kClamp>
+template <bool kClamp, bool kMasked>
 HWY_INLINE void backward_run(const AdditiveKeys& keys, const AdditiveRows& rows, Index i, Index end,
                              const Backward& b) {
   constexpr Index kTile = 16;
@@ -172,10 +177,10 @@ HWY_INLINE void backward_run(const AdditiveKeys& keys, const AdditiveRows& rows,
     const Index count = keys.count - j < kTile ? keys.count - j : kTile;
     for (Index a = 0; a < keys.padded; a += 16) {
       const Index at = a * rows.count + 16 * i;
-      backward_chunk<kClamp>(
+      backward_chunk<kClamp, kMasked>(
           {rows.exponentials + at, b.d_rows + at, end - i, b.d_scores + i * b.stride + j, b.stride,
-           keys.exponentials + j * keys.padded + a, b.d_keys + j * b.d_key_stride + a, keys.padded,
-           b.d_key_stride, b.sums.reciprocals + a},
+           kMasked ? b.live + i * b.stride + j : nullptr, keys.exponentials + j * keys.padded + a,
+           b.d_keys + j * b.d_key_stride + a, keys.padded, b.d_key_stride, b.sums.reciprocals + a},
           count);
     }
   }
@@ -231,10 +236,12 @@ void additive_backward_impl(const AdditiveKeys& keys, const AdditiveRows& rows,
     }
     Index end = i + 1;  // the run of rows of this form
     while (end < rows.count && attention::backward_form(keys, rows.extrema[end]) == form) ++end;
-    if (form == AdditiveForm::kFactored) {
-      backward_run<false>(keys, rows, i, end, b);
+    if (b.live == nullptr) {
+      form == AdditiveForm::kFactored ? backward_run<false, false>(keys, rows, i, end, b)
+                                      : backward_run<true, false>(keys, rows, i, end, b);
     } else {
-      backward_run<true>(keys, rows, i, end, b);
+      form == AdditiveForm::kFactored ? backward_run<false, true>(keys, rows, i, end, b)
+                                      : backward_run<true, true>(keys, rows, i, end, b);
     }
     i = end;
   }

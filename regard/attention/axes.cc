@@ -67,11 +67,11 @@ void check_request(const char* function, const Attention& a, const QueryRows& qu
   if (queries.chunk_scores.data != nullptr && kind != NormalizerKind::kMocha) {
     refuse(function, "chunk_scores: MoChA alone reads them");
   }
-  if ((kind == NormalizerKind::kLocal) != static_cast<bool>(queries.center)) {
-    refuse(function, kind == NormalizerKind::kLocal
-                         ? "center: local wants the position that each row looks around"
-                         : "center: the local normaliser alone reads it");
+  const bool local = kind == NormalizerKind::kLocal;
+  if (local && !queries.center && queries.query.rows > 0) {
+    refuse(function, "center: local wants the position that each row looks around");
   }
+  if (!local && queries.center) refuse(function, "center: the local normaliser alone reads it");
   if (a.dropout > 0.0f && queries.dropout_key == nullptr && queries.query.rows > 0) {
     refuse(function, "dropout_key: dropout wants a key for each row");
   }

@@ -240,8 +240,8 @@ void add_log_sum_exp(const Call& call, const HeadCall& head, const RowBlock& blo
   for (Index i = 0; call.in.d_log_sum_exp && i < block.count; ++i) {
     const float d = call.in.d_log_sum_exp[head.head_row(block.rows[i])];
     if (d == 0.0f) continue;
-    add_scaled(s.block.weights + i * s.block.stride, d / normalizer.temperature,
-               s.block.live.live.keys, s.d_scores + i * s.block.stride);
+    add_live(s.block.live, i, {0, s.block.live.live.keys}, d / normalizer.temperature,
+             s.block.weights + i * s.block.stride, s.d_scores + i * s.block.stride);
   }
 }
 

@@ -73,6 +73,17 @@ void find_live(const PreparedKeys& keys, const QueryRows& queries, const RowBloc
   out.range.count = std::max<Index>(0, std::min(length, end * kKeyTile) - out.range.first);
 }
 
+void add_live(const BlockLive& live, Index i, KeyRange tile, float factor, const float* from,
+              float* to) noexcept {
+  if (live.live.words == nullptr || factor - factor == 0.0f) {
+    add_scaled(from, factor, tile.count, to);
+    return;
+  }
+  for (Index j = 0; j < tile.count; ++j) {
+    if (live.live.live(i, tile.first + j)) to[j] += factor * from[j];
+  }
+}
+
 void combine_tile(const BlockLive& live, KeyRange tile, const float* weights, Index stride,
                   const Rows& rows, const OutputRows& out) noexcept {
   if (live.live.words == nullptr) {

@@ -37,6 +37,10 @@ void check_places(const char* function, const PreparedKeys& keys, const QueryRow
 void find_live(const PreparedKeys& keys, const QueryRows& queries, const RowBlock& block,
                Index head, BlockLive& out) noexcept;
 
+// to[j] += factor * from[j] for the keys of `tile` that are live to row i; from is 0 elsewhere.
+void add_live(const BlockLive& live, Index i, KeyRange tile, float factor, const float* from,
+              float* to) noexcept;
+
 // out[i] = sum over live j of weight(i, j) rows[j], i < block rows, j in order.
 void combine_live(const BlockLive& live, const float* weights, Index stride, const Rows& rows,
                   const OutputRows& out) noexcept;

@@ -7,6 +7,7 @@
 
 #include "regard/attention/axes.h"
 #include "regard/attention/checks.h"
+#include "regard/attention/scored_query.h"
 #include "regard/attention/unit_rows.h"
 #include "regard/base/error.h"
 #include "regard/base/float_environment.h"
@@ -277,7 +278,8 @@ void unproject_keys(const PreparedKeys& keys, const Matrix& d_projected,
       gemm_a_b(d, w, ChainStart::kContinue, gradients.d_keys.row_slice(start, length), arena);
     }
     if (gradients.d_w.data != nullptr) {
-      gemm_at_b(d, keys.keys.row_slice(start, length), ChainStart::kContinue,
+      const ConstMatrix rows = rows_with_gradient(keys.keys.row_slice(start, length), d, arena);
+      gemm_at_b(d, rows, ChainStart::kContinue,
                 gradients.d_w.col_slice(gradients.d_w.cols - keys.keys.cols, keys.keys.cols),
                 arena);
     }

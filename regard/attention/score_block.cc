@@ -122,6 +122,17 @@ void row_scores(const HeadCall& call, const RowBlock& block, Index i, ScoreScrat
   if (score.scale != 1.0f) scale_scores({scores, 0, 1, count}, score.scale);
 }
 
+// 1 or 0 for each pair of the range; null: all are live.
+const float* live_numbers(const BlockLive& live, Index stride, float* to) noexcept {
+  if (live.live.words == nullptr) return nullptr;
+  for (Index i = 0; i < live.live.rows; ++i) {
+    for (Index j = 0; j < live.range.count; ++j) {
+      to[i * stride + j] = live.live.live(i, live.range.first + j) ? 1.0f : 0.0f;
+    }
+  }
+  return to;
+}
+
 void additive_block_backward(const HeadCall& call, const RowBlock& block, const BlockLive& live,
                              ScoreScratch& s, const BlockGradients& g) noexcept {
   const PreparedKeys& keys = call.keys;
@@ -133,8 +144,8 @@ void additive_block_backward(const HeadCall& call, const RowBlock& block, const 
   }
   float* d_keys = g.keys->d_keys.row(sum_row(keys, call.head, block.sentence, live.range.first));
   additive_backward(additive, rows,
-                    {g.d_scores + live.range.first, g.stride, s.d_query, d_keys,
-                     g.keys->d_keys.stride, g.sums->v});
+                    {g.d_scores + live.range.first, g.stride, live_numbers(live, g.stride, s.live),
+                     s.d_query, d_keys, g.keys->d_keys.stride, g.sums->v});
   for (Index i = 0; g.d_query.data != nullptr && i < block.count; ++i) {
     add_v_scaled(call.head_keys().v, s.d_query + 16 * i, 16 * block.count, keys.width,
                  g.d_query.row(block.rows[i]) + call.head * keys.width);
@@ -231,6 +242,9 @@ ScoreScratch make_score_scratch(const PreparedKeys& keys, Index rows, bool backw
   const Index padded = score.has_v() ? keys.padded_width : padded_lanes(keys.width);
   s.query = arena.array<float>(rows * padded);
   if (backward) s.d_query = arena.array<float>(rows * padded);
+  if (backward && score.factored() && !keys.attention.mask.trivial()) {
+    s.live = arena.array<float>(rows * padded_lanes(keys.longest));
+  }
   if (score.stateful()) {
     LocationScore location;
     location.count = keys.longest;

@@ -27,6 +27,7 @@ struct HeadCall {
 struct ScoreScratch {
   float* query = nullptr;    // [kRowBlock, padded_width]: exponentials, or gathered rows
   float* d_query = nullptr;  // the same layout; backward alone
+  float* live = nullptr;     // [kRowBlock, longest]: backward of the factored scores under a mask
   float* location = nullptr;
   float* no_state = nullptr;  // [longest] zeros: the state at the beginning
   const float* raw[kRowBlock] = {};

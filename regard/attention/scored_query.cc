@@ -94,6 +94,24 @@ ScoredQuery score_query(const PreparedKeys& keys, ConstMatrix query, Arena& aren
   return {sum, nullptr, true};
 }
 
+ConstMatrix rows_with_gradient(ConstMatrix rows, ConstMatrix d, Arena& arena) {
+  const auto holds = [](ConstMatrix m, Index i, auto test) {
+    return std::any_of(m.row(i), m.row(i) + m.cols, test);
+  };
+  const auto unfit = [&](Index i) {
+    return holds(rows, i, [](float x) { return !(x - x == 0.0f); }) &&
+           !holds(d, i, [](float x) { return x != 0.0f; });
+  };
+  Index first = 0;
+  while (first < rows.rows && !unfit(first)) ++first;
+  if (first == rows.rows) return rows;
+  const Matrix fit = arena.zero_matrix(rows.rows, rows.cols);
+  for (Index i = 0; i < rows.rows; ++i) {
+    if (!unfit(i)) std::copy_n(rows.row(i), rows.cols, fit.row(i));
+  }
+  return fit;
+}
+
 void score_query_backward(const PreparedKeys& keys, ConstMatrix query, const ScoredQuery& scored,
                           ConstMatrix d_scored, const ScoreGradients& gradients, Arena& arena) {
   const Score& score = keys.attention.score;
@@ -102,14 +120,15 @@ void score_query_backward(const PreparedKeys& keys, ConstMatrix query, const Sco
     add_scaled(d_scored.row(i), 1.0f, d_scored.cols, gradients.d_b.data);
   }
   if (score.kind == ScoreKind::kGeneral) {
-    general_project_backward(query, score.w, d_scored, {d_query, gradients.d_w}, arena);
+    const ConstMatrix rows = rows_with_gradient(query, d_scored, arena);
+    general_project_backward(rows, score.w, d_scored, {d_query, gradients.d_w}, arena);
   } else if (score.kind == ScoreKind::kConcat) {
     if (d_query.data) {
       gemm_a_b(d_scored, query_part(keys), ChainStart::kContinue, d_query, arena);
     }
     if (gradients.d_w.data) {
-      gemm_at_b(d_scored, query, ChainStart::kContinue, gradients.d_w.col_slice(0, query.cols),
-                arena);
+      gemm_at_b(d_scored, rows_with_gradient(query, d_scored, arena), ChainStart::kContinue,
+                gradients.d_w.col_slice(0, query.cols), arena);
     }
   } else if (d_query.data != nullptr) {
     const Index heads = keys.attention.heads, width = keys.width;

@@ -24,4 +24,8 @@ void score_query_backward(const PreparedKeys& keys, ConstMatrix query, const Sco
 void effective_v_backward(const Score& score, const float* d_effective,
                           const ScoreGradients& gradients) noexcept;
 
+// `rows` as the product with their gradients `d` takes them: a row without gradient may be masked
+// and hold anything, and counts as 0.
+ConstMatrix rows_with_gradient(ConstMatrix rows, ConstMatrix d, Arena& arena);
+
 }  // namespace regard::attention

@@ -164,6 +164,15 @@ bool sees_any(const StreamRows& r, Index i) noexcept {
   return r.live.live.words == nullptr || r.live.live.count(i) > 0;
 }
 
+// Row i of `from`, the keys of the tile, in `memory`, with zeros where they are not live.
+const float* live_part(const StreamRows& r, Index i, KeyRange tile, const float* from,
+                       float* memory) noexcept {
+  for (Index j = 0; j < tile.count; ++j) {
+    memory[j] = r.live.live.live(i, tile.first + j) ? from[j] : 0.0f;
+  }
+  return memory;
+}
+
 // Divides the context of row i; without a live key it is 0 already.
 void finish_context(const Stream& st, const StreamRows& r, Index i, float* to) noexcept {
   divide_row(r.context + i * st.s.value_stride, st.columns.width,
@@ -260,15 +269,18 @@ void make_delta(const Stream& st, const BackwardInputs& in) noexcept {
       float* d = r.d_context + i * stride;
       std::copy_n(in.d_context.row(r.block->rows[i]) + st.columns.first, width, d);
       std::fill(d + width, d + stride, 0.0f);
+      r.one_key[i] = r.live.live.count(i) == 1;
       r.delta[i] = sees_any(r, i) ? dot_chain(d, r.context + i * stride, width) : 0.0f;
     }
   }
   if (in.d_weights.data == nullptr) return;
   for_tiles(st, [&](StreamRows& r, KeyRange tile) {
     tile_weights(st, r, tile);
+    const bool full = r.live.live.tile(tile.first, tile.count) == TileClass::kFull;
     for (Index i = 0; i < r.block->count; ++i) {
-      r.delta[i] += dot_row(st.s.scores + i * kStreamTile,
-                            in.d_weights.row(st.head_row(r, i)) + tile.first, tile.count);
+      const float* d = in.d_weights.row(st.head_row(r, i)) + tile.first;
+      if (!full) d = live_part(r, i, tile, d, st.s.d_scores);
+      r.delta[i] += dot_row(st.s.scores + i * kStreamTile, d, tile.count);
     }
   });
 }
@@ -288,10 +300,13 @@ void tile_gradients(const Stream& st, const StreamRows& r, KeyRange tile,
   }
   softmax_tile_backward(r.live.live, tile.first, tile.count, s.scores, r.delta, s.d_scores,
                         kStreamTile);
+  for (Index i = 0; i < rows; ++i) {  // delta is then g but for rounding
+    if (r.one_key[i]) scale_row(s.d_scores + i * kStreamTile, tile.count, 0.0f);
+  }
   for (Index i = 0; in.d_log_sum_exp && i < rows; ++i) {
     const float d = in.d_log_sum_exp[st.head_row(r, i)];
     if (d != 0.0f) {
-      add_scaled(s.scores + i * kStreamTile, d, tile.count, s.d_scores + i * kStreamTile);
+      add_live(r.live, i, tile, d, s.scores + i * kStreamTile, s.d_scores + i * kStreamTile);
     }
   }
   const float temperature = st.attention().normalizer.temperature;

@@ -33,6 +33,7 @@ struct StreamRows {
   float* padded_query = nullptr;  // [kRowBlock, padded width]
   float* d_query = nullptr;       // the same
   float delta[kRowBlock];         // sum_j w_ij g_ij
+  bool one_key[kRowBlock];        // no score of the row has an effect
 };
 
 // A tile of keys or values, copied side by side.

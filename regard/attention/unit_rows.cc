@@ -56,6 +56,9 @@ float unit_row_impl(const float* x, Index width, float* unit) noexcept {
 
 void unit_row_backward_impl(const float* unit, float inverse, const float* d, float factor,
                             Index width, float* d_x) noexcept {
+  F16 size = set(0.0f);
+  for (Index a = 0; a < width; a += 16) size = add(size, abs(load_up_to(d + a, width - a)));
+  if (reduce_add(size) == 0.0f) return;  // x may be masked, and hold anything
   const F16 along = set(dot_rows(d, unit, width));
   const F16 scale = mul(set(factor), set(inverse));
   for (Index a = 0; a < width; a += 16) {

@@ -83,7 +83,7 @@ class Axes {
       const std::size_t n = static_cast<std::size_t>(j);
       out.weights(row, j) = w[n];
       if (out.next_state.data != nullptr) out.next_state(row, j) = next[n];
-      combine(place, j, w[n], out);
+      if (live[n]) combine(place, j, w[n], out);
     }
   }
 
