@@ -5,11 +5,14 @@
 //   w_j = (m^a - d_j)+^(1/a) = m v_j,   v_j = (1 - d_j m^-a)+^(1/a),   F(m) = m sum v_j = 1,
 //
 // and F'(m) = sum v_j / (1 - d_j m^-a) over the support. In m, F is nearly straight: exactly so for
-// ties and in the limit of softmax. For a <= 1 it is convex, so Newton's steps from m = 1 come down
-// to the root without passing it, and 1 / sum v bounds it from below; dividing by the last sum
-// takes up what is left. For a > 1 the slope is infinite where a key enters, so the steps are kept
-// between bounds, and the weights are mixed of those at both, in the ratio that sums to 1: where
-// the bounds have met at a key's entry, that key gets what the others leave.
+// ties and in the limit of softmax. Steps are Newton's, the first ones in log F over log m, which
+// is straighter still.
+//
+// a <= 1: m and 1 / sum v lie on either side of the root, which bounds the steps; dividing by the
+// last sum takes up what is left of the way. a > 1: the slope is infinite where a key enters, so
+// the steps are kept between bounds; where these meet at a key's entry without a root between
+// them, the weights of both are mixed in the ratio that sums to 1: that key gets what the others
+// leave.
 //
 // 1 - x loses the digits of a small x, which an exponent of 1/a makes much of: the logarithm takes
 // them from x itself.
@@ -32,8 +35,13 @@ namespace HWY_NAMESPACE {
 using attention::kGroupRows;
 using attention::RowGroup;
 
+// The first pass is far from the root, and four digits do; the others take all that there are.
+enum class Digits { kFour, kAll };
+
 // log2(1 - x) where y = 1 - x, rounded, is positive and normal; some finite value elsewhere. The
-// polynomial is log2(1 + f) / f at Chebyshev's nodes of [sqrt(1/2) - 1, sqrt(2) - 1], to 4e-8.
+// polynomials are log2(1 + f) / f at Chebyshev's nodes of [sqrt(1/2) - 1, sqrt(2) - 1], to 6e-5 and
+// to 4e-8.
+template <Digits kDigits>
 HWY_INLINE V log2_one_minus(V x, V y) {
   const D d;
   const DI di;
@@ -42,6 +50,14 @@ HWY_INLINE V log2_one_minus(V x, V y) {
   const V n = hn::ConvertTo(d, exponent);
   const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(exponent)));
   const V f = hn::IfThenElse(hn::Eq(n, hn::Zero(d)), hn::Neg(x), hn::Sub(m, hn::Set(d, 1.0f)));
+  if constexpr (kDigits == Digits::kFour) {
+    V p = hn::Set(d, 2.5028784696e-1f);
+    p = fma(p, f, hn::Set(d, -3.8967522379e-1f));
+    p = fma(p, f, hn::Set(d, 4.8573784244e-1f));
+    p = fma(p, f, hn::Set(d, -7.2062921586e-1f));
+    p = fma(p, f, hn::Set(d, 1.4426404643f));
+    return fma(p, f, n);
+  }
   V p = hn::Set(d, 1.2310968467e-1f);
   p = fma(p, f, hn::Set(d, -2.0586188051e-1f));
   p = fma(p, f, hn::Set(d, 2.1607822552e-1f));
@@ -55,19 +71,28 @@ HWY_INLINE V log2_one_minus(V x, V y) {
 }
 
 // 2^t for -126 <= t <= 0, some value elsewhere. Adding 1.5 * 2^23 rounds to an integer n and leaves
-// it in the low bits, whence it goes straight into the exponent; (2^r - 1) / r likewise, to 1e-8.
+// it in the low bits, whence it goes straight into the exponent; (2^r - 1) / r likewise, to 2e-4
+// and to 1e-8.
+template <Digits kDigits>
 HWY_INLINE V exp2_in_range(V t) {
   const D d;
   const DI di;
   const V big = hn::Set(d, 12582912.0f);
   const V shifted = hn::Add(t, big);
   const V r = hn::Sub(t, hn::Sub(shifted, big));
-  V p = hn::Set(d, 1.5453162945e-4f);
-  p = fma(p, r, hn::Set(d, 1.3390863365e-3f));
-  p = fma(p, r, hn::Set(d, 9.6180825573e-3f));
-  p = fma(p, r, hn::Set(d, 5.5503571142e-2f));
-  p = fma(p, r, hn::Set(d, 2.4022650761e-1f));
-  p = fma(p, r, hn::Set(d, 6.9314718803e-1f));
+  V p;
+  if constexpr (kDigits == Digits::kFour) {
+    p = hn::Set(d, 5.5754649780e-2f);
+    p = fma(p, r, hn::Set(d, 2.4203533019e-1f));
+    p = fma(p, r, hn::Set(d, 6.9314718056e-1f));
+  } else {
+    p = hn::Set(d, 1.5453162945e-4f);
+    p = fma(p, r, hn::Set(d, 1.3390863365e-3f));
+    p = fma(p, r, hn::Set(d, 9.6180825573e-3f));
+    p = fma(p, r, hn::Set(d, 5.5503571142e-2f));
+    p = fma(p, r, hn::Set(d, 2.4022650761e-1f));
+    p = fma(p, r, hn::Set(d, 6.9314718803e-1f));
+  }
   p = fma(p, r, hn::Set(d, 1.0f));
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
@@ -85,12 +110,13 @@ struct Power {
   V slope;  // that / (1 - x), roughly
 };
 
+template <Digits kDigits = Digits::kAll>
 HWY_INLINE Power power_of_one_minus(V x, V q) {
   const D d;
   const V y = hn::Sub(hn::Set(d, 1.0f), x);
-  const V t = hn::Mul(q, log2_one_minus(x, y));
+  const V t = hn::Mul(q, log2_one_minus<kDigits>(x, y));
   const auto in = hn::And(hn::Lt(hn::Zero(d), y), hn::Lt(hn::Set(d, -126.0f), t));
-  const V value = exp2_in_range(t);
+  const V value = exp2_in_range<kDigits>(t);
   return {hn::IfThenElseZero(in, value),
           hn::IfThenElseZero(in, hn::Mul(value, rough_reciprocal(y)))};
 }
@@ -141,6 +167,7 @@ HWY_INLINE Index pack_candidates(const float* row, Index n, EntmaxGroup& g, Inde
   return kept;
 }
 
+template <Digits kDigits>
 HWY_INLINE void entmax_pass(const float* candidates, Index n, EntmaxGroup& g, Index r, float q) {
   const D d;
   const V ratio = hn::Set(d, g.ratio.x[r]), exponent = hn::Set(d, q);
@@ -148,7 +175,7 @@ HWY_INLINE void entmax_pass(const float* candidates, Index n, EntmaxGroup& g, In
   for (Index j = 0; j < n; j += 16) {
     const F16 x = load(candidates + j);
     for (int i = 0; i < kParts; ++i) {
-      const Power v = power_of_one_minus(hn::Mul(x.p[i], ratio), exponent);
+      const Power v = power_of_one_minus<kDigits>(hn::Mul(x.p[i], ratio), exponent);
       sum.p[i] = hn::Add(sum.p[i], v.value);
       slope.p[i] = hn::Add(slope.p[i], v.slope);
     }
@@ -162,21 +189,23 @@ HWY_INLINE F16 ratio_of(const F16& m, float a) {
   return min(exp(mul(log(m), set(-a))), set(1e38f));
 }
 
-// For alpha <= 2. The first steps are Newton's in log F over log m, which is straighter still but
-// may go around in circles.
+// For alpha <= 2. Steps in logarithms may go around in circles: the first ones alone are.
 HWY_INLINE void step_flat(EntmaxGroup& g, const F16& v, const F16& slope, int pass) {
   constexpr int kLogPasses = 4;
   constexpr float kClose = 5e-4f;  // of m: what the next step would leave is below rounding
+  constexpr float kEqual = 0x1p-24f;
   const F16 one = set(1.0f), m = load(g.m.x), f = mul(m, v), bound = div(one, v);
-  const M16 below = less(f, one);
-  const F16 low = select(below, m, max(load(g.low.x), bound));
-  const F16 high = select(below, min(load(g.high.x), bound), m);
+  const bool rough = pass == 1;
+  if (!rough) {
+    const M16 below = less(f, one);
+    store(select(below, m, max(load(g.low.x), bound)), g.low.x);
+    store(select(below, min(load(g.high.x), bound), m), g.high.x);
+  }
   F16 next = pass <= kLogPasses ? exp(fnma(log(f), div(v, slope), log(m)))
                                 : add(m, div(sub(one, f), slope));
-  next = max(low, min(high, next));
-  store(low, g.low.x);
-  store(high, g.high.x);
-  store(select(less(abs(sub(next, m)), mul(m, set(kClose))), one, set(0.0f)), g.done.x);
+  next = max(load(g.low.x), min(load(g.high.x), next));
+  const F16 close = mul(m, set(rough ? kEqual : kClose));
+  store(select(less(abs(sub(next, m)), close), one, set(0.0f)), g.done.x);
   store(next, g.m.x);
 }
 
@@ -293,7 +322,11 @@ void entmax_forward_impl(const RowGroup& rows, float alpha, float* candidates) n
   for (int pass = 1; open > 0; ++pass) {
     for (Index n = 0; n < open; ++n) {
       const Index r = order[n];
-      entmax_pass(candidates + r * stride, kept[r], g, r, o.q);
+      if (pass == 1 && !o.steep) {
+        entmax_pass<Digits::kFour>(candidates + r * stride, kept[r], g, r, o.q);
+      } else {
+        entmax_pass<Digits::kAll>(candidates + r * stride, kept[r], g, r, o.q);
+      }
     }
     entmax_step(g, o, pass);
     Index left = 0;
