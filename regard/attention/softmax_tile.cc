@@ -184,12 +184,6 @@ void scale_row_impl(float* row, Index width, float factor) noexcept {
     store_up_to(mul(load_up_to(row + n, width - n), set(factor)), row + n, width - n);
   }
 }
-void divide_row_impl(const float* from, Index width, float divisor, float* to) noexcept {
-  for (Index n = 0; n < width; n += 16) {
-    store_up_to(div(load_up_to(from + n, width - n), set(divisor)), to + n, width - n);
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace regard
 HWY_AFTER_NAMESPACE();
@@ -207,7 +201,6 @@ REGARD_DISPATCH_TABLE(dot_row_impl);
 REGARD_DISPATCH_TABLE(dot_chain_impl);
 REGARD_DISPATCH_TABLE(add_log_impl);
 REGARD_DISPATCH_TABLE(scale_row_impl);
-REGARD_DISPATCH_TABLE(divide_row_impl);
 
 namespace attention {
 
@@ -245,9 +238,6 @@ float add_log(float largest, float sum) noexcept {
 }
 void scale_row(float* row, Index width, float factor) noexcept {
   REGARD_DISPATCH(scale_row_impl)(row, width, factor);
-}
-void divide_row(const float* from, Index width, float divisor, float* to) noexcept {
-  REGARD_DISPATCH(divide_row_impl)(from, width, divisor, to);
 }
 
 }  // namespace attention

@@ -44,8 +44,7 @@ float dot_chain(const float* x, const float* y, Index count) noexcept;
 // largest + log(sum).
 float add_log(float largest, float sum) noexcept;
 
-// row[n] *= factor, or /= divisor.
+// row[n] *= factor.
 void scale_row(float* row, Index width, float factor) noexcept;
-void divide_row(const float* from, Index width, float divisor, float* to) noexcept;
 
 }  // namespace regard::attention

@@ -175,8 +175,9 @@ const float* live_part(const StreamRows& r, Index i, KeyRange tile, const float*
 
 // Divides the context of row i; without a live key it is 0 already.
 void finish_context(const Stream& st, const StreamRows& r, Index i, float* to) noexcept {
-  divide_row(r.context + i * st.s.value_stride, st.columns.width,
-             sees_any(r, i) ? r.softmax.sum[i] : 1.0f, to);
+  const float* from = r.context + i * st.s.value_stride;
+  if (to != from) std::copy_n(from, st.columns.width, to);
+  if (sees_any(r, i)) scale_row(to, st.columns.width, 1.0f / r.softmax.sum[i]);
 }
 
 void write_rows(const Stream& st, const StreamRows& r, const AttentionOutputs& out) noexcept {

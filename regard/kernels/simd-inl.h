@@ -43,9 +43,12 @@ constexpr int kParts = 16 / kVectorLanes;
 
 struct F16 {
   V p[kParts];
+  // Spelled out: gcc makes an implicit one without NEON's target options, and then may not inline.
+  HWY_INLINE F16() {}
 };
 struct M16 {
   M p[kParts];
+  HWY_INLINE M16() {}
 };
 
 // One vector's fused multiply-add a * b + c: rounded once, but on SSE4, whose bits differ for it.
