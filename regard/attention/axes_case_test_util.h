@@ -102,10 +102,11 @@ inline const char* input_name(int input) {
                                     "state", "chunk scores", "center", "alpha"};
   return kNames[input];
 }
-enum Output { kContext, kWeights, kRaw, kNext, kLse, kOutputs };
+// The reference gives those up to kOutputs; the others follow from them.
+enum Output { kContext, kWeights, kRaw, kNext, kLse, kOutputs, kStats = kOutputs, kSums, kAsked };
 inline const char* output_name(int output) {
-  constexpr const char* kNames[] = {"context", "weights", "raw scores", "next state",
-                                    "log-sum-exp"};
+  constexpr const char* kNames[] = {"context",     "weights",       "raw scores", "next state",
+                                    "log-sum-exp", "softmax stats", "key sums"};
   return kNames[output];
 }
 
@@ -196,6 +197,7 @@ class AxesCase {
   }
 
   const Numbers<double>& inputs() const { return inputs_; }
+  Numbers<double>& inputs() { return inputs_; }
   Numbers<float> floats() const {
     Numbers<float> out;
     for (const auto& x : inputs_) out.emplace_back(x.begin(), x.end());
@@ -228,12 +230,15 @@ class AxesCase {
   // Which outputs this choice has.
   bool has(int output) const {
     if (output == kNext) return stateful();
+    if (output == kStats) return attention<float>(floats()).streams();
     return output != kLse || normalizer().kind == NormalizerKind::kSoftmax;
   }
   Extent output_extent(int output) const {
     const Index head_rows = rows() * heads();
     if (!has(output)) return {};
     if (output == kLse) return {1, head_rows, true};
+    if (output == kStats) return {head_rows, 2};
+    if (output == kSums) return {heads(), layout_.key_rows};
     return output == kContext ? Extent{rows(), heads() * layout_.value_width}
                               : Extent{head_rows, layout_.columns};
   }
@@ -249,40 +254,49 @@ class AxesCase {
     return out;
   }
 
-  // Throws what the library throws.
-  Numbers<float> forward(const Numbers<float>& given, Threads* threads = nullptr) const {
+  // Throws what the library throws. `asked`: a bit for each output.
+  Numbers<float> forward(const Numbers<float>& given, Threads* threads = nullptr,
+                         unsigned asked = ~0u) const {
     const Numbers<float> in = spread(given);
     Numbers<float> out = spread_outputs(outputs<float>());
-    const auto view = [&](int o) { return matrix(out[index(o)], output_extent(o), layout_.gap); };
+    const auto view = [&](int o) {
+      return (asked >> o & 1) == 0 ? Matrix()
+                                   : matrix(out[index(o)], output_extent(o), layout_.gap);
+    };
+    const Vector lse = (asked >> kLse & 1) == 0 ? Vector() : vector(out[kLse]);
     Arena arena, workspace;
     const PreparedKeys keys = prepare_keys(attention<float>(in), keys_of(in), sentences(), arena);
-    attend_forward(keys, input(in, kValues), queries<float>(in),
-                   {view(kContext), view(kWeights), vector(out[kLse]), view(kRaw), view(kNext)},
-                   {workspace, threads});
-    for (int o = 0; o < kOutputs; ++o) gather(output_extent(o), out[index(o)]);
+    attend_forward(
+        keys, input(in, kValues), queries<float>(in),
+        {view(kContext), view(kWeights), lse, view(kRaw), view(kNext), view(kSums), view(kStats)},
+        {workspace, threads});
+    for (int o = 0; o < kAsked; ++o) gather(output_extent(o), out[index(o)]);
     return out;
   }
 
-  // Adds the gradients of all inputs to `d`, from those of the outputs (raw scores have none).
-  // `weights`: those of forward, or empty.
+  // Adds the gradients of all inputs to `d`, from those of the outputs that have any. `left`: the
+  // outputs of forward, or nothing.
   void backward(const Numbers<float>& given, const Numbers<float>& given_d_out,
-                const std::vector<float>& weights, Numbers<float>& d,
+                const Numbers<float>& given_left, Numbers<float>& d,
                 Threads* threads = nullptr) const {
-    const Numbers<float> in = spread(given);
-    Numbers<float> out = given_d_out;
-    out[kRaw] = weights;  // nothing comes back to them
-    out = spread_outputs(out);
+    const Numbers<float> in = spread(given), out = spread_outputs(given_d_out);
+    const Numbers<float> left = spread_outputs(given_left);
     d = spread(d);
-    const auto d_out = [&](int o) {
-      return matrix(std::as_const(out[index(o)]), output_extent(o), layout_.gap);
-    };
+    const auto d_out = [&](int o) { return matrix(out[index(o)], output_extent(o), layout_.gap); };
     const auto d_in = [&](int i) { return matrix(d[index(i)], extent(i), layout_.gap); };
     Arena arena, workspace;
     const PreparedKeys keys = prepare_keys(attention<float>(in), keys_of(in), sentences(), arena);
     KeyGradients sums = begin_key_gradients(keys, layout_.value_width * heads(), arena);
     BackwardInputs back;
     back.queries = queries<float>(in);
-    if (!weights.empty()) back.weights = d_out(kRaw);
+    if (!left.empty()) {
+      const auto of_forward = [&](int o) {
+        return matrix(left[index(o)], output_extent(o), layout_.gap);
+      };
+      back.weights = of_forward(kWeights);
+      back.softmax_stats = of_forward(kStats);
+      if (has(kStats)) back.context = of_forward(kContext);
+    }
     back.d_context = d_out(kContext);
     back.d_weights = d_out(kWeights);
     back.d_log_sum_exp = constant(out[kLse]);
@@ -323,7 +337,7 @@ class AxesCase {
   template <class T>
   Numbers<T> outputs() const {
     Numbers<T> out;
-    for (int o = 0; o < kOutputs; ++o) out.emplace_back(output_extent(o).size(), T(0));
+    for (int o = 0; o < kAsked; ++o) out.emplace_back(output_extent(o).size(), T(0));
     return out;
   }
 
@@ -366,7 +380,9 @@ class AxesCase {
   }
   Numbers<float> spread_outputs(const Numbers<float>& in) const {
     Numbers<float> out;
-    for (int o = 0; o < kOutputs; ++o) out.push_back(spread(in[index(o)], output_extent(o)));
+    for (int o = 0; o < kAsked && !in.empty(); ++o) {
+      out.push_back(spread(in[index(o)], output_extent(o)));
+    }
     return out;
   }
   void gather(const Extent& e, std::vector<float>& x) const {

@@ -59,7 +59,7 @@ inline std::string differs(const std::string& what, std::size_t n, double wanted
 inline std::string wrong_outputs(const AxesCase& c, const Numbers<float>& got,
                                  double tolerance = 2e-5) {
   const Numbers<double> wanted = c.reference(c.inputs());
-  for (std::size_t o = 0; o < wanted.size(); ++o) {
+  for (std::size_t o = 0; o < kOutputs; ++o) {
     for (std::size_t n = 0; n < wanted[o].size(); ++n) {
       if (!near(wanted[o][n], got[o][n], tolerance)) {
         return differs(output_name(static_cast<int>(o)), n, wanted[o][n], got[o][n]);

@@ -35,11 +35,11 @@ bool check(const Choice& choice, std::uint64_t seed, bool gradients) {
   test::forget_rows_without_keys(c, out, d_out);
   const Numbers<float> zeros = test::filled_like_inputs(c, 0.0f);
   Numbers<float> d = zeros, again = zeros, threaded = zeros;
-  c.backward(in, d_out, out[test::kWeights], d);
+  c.backward(in, d_out, out, d);
   c.backward(in, d_out, {}, again);
   Threads threads(3);
-  c.backward(in, d_out, out[test::kWeights], threaded, &threads);
-  EXPECT_EQ(d, again) << name << ": with the weights and without";
+  c.backward(in, d_out, out, threaded, &threads);
+  EXPECT_EQ(d, again) << name << ": with what forward left and without";
   EXPECT_EQ(d, threaded) << name << ": on three threads";
   EXPECT_EQ(out, c.forward(in, &threads)) << name << ": on three threads";
   EXPECT_EQ(test::wrong_gradients(c, d_out, d), "") << name;
