@@ -32,6 +32,18 @@ Var relu(Tape& tape, Var x) {
   return y;
 }
 
+Var scaled(Tape& tape, Var x, float factor) {
+  const Var y = tape.make(x.rows(), x.cols());
+  copy_rows(x.value, y.value);
+  scale(y.value, factor);
+  tape.record([x, y, factor] {
+    if (x.grad.data == nullptr) return;
+    scale(y.grad, factor);  // nobody reads it again
+    add_rows(y.grad, x.grad);
+  });
+  return y;
+}
+
 Var add_table_rows(Tape& tape, Var x, ConstMatrix table, const std::uint32_t* row) {
   require_shape("add_table_rows", "table", table, table.rows, x.cols());
   for (Index r = 0; r < x.rows(); ++r) {

@@ -15,6 +15,9 @@ Var layer_norm(Tape& tape, Var x, ParameterId gain, ParameterId bias);
 // y = x < 0 ? 0 : x.
 Var relu(Tape& tape, Var x);
 
+// y = factor x.
+Var scaled(Tape& tape, Var x, float factor);
+
 // y[r] = x[r] + table[row[r]], the table a constant. A row that the table doesn't have is a
 // ShapeError.
 Var add_table_rows(Tape& tape, Var x, ConstMatrix table, const std::uint32_t* row);

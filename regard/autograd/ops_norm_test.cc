@@ -63,9 +63,16 @@ OpCase add_table_rows_case() {
       }};
 }
 
+OpCase scaled_case() {
+  return {"scaled", {{5, 19}}, {}, [](Tape& t, const Inputs& x, const Ids&) -> OpCase::Built {
+            const Var constant = Tape::constant({kSides.data(), 5, 19});
+            return {{scaled(t, x[0], -1.75f), scaled(t, constant, 2.0f)}, {}};
+          }};
+}
+
 TEST(OpsNorm, GradientsMatchCentralDifferencesAndBitsAreTheSameEverywhere) {
   for (const OpCase& op : {layer_norm_case(19), layer_norm_case(16), layer_norm_of_constant_case(),
-                           relu_case(), add_table_rows_case()}) {
+                           relu_case(), add_table_rows_case(), scaled_case()}) {
     EXPECT_EQ(check_case(op), "");
   }
 }
@@ -74,6 +81,14 @@ TEST(OpsNorm, TheRectifierMeetsBothSides) {
   const auto negative = std::count_if(kSides.begin(), kSides.end(), [](float x) { return x < 0; });
   EXPECT_GT(negative, 20);
   EXPECT_LT(negative, 75);
+}
+
+TEST(OpsNorm, ScaledIsAProductWithANumber) {
+  Parameters p;
+  p.allocate();
+  Tape tape(p, nullptr);
+  const Var y = scaled(tape, Tape::constant({kSides.data(), 5, 19}), 3.0f);
+  for (size_t k = 0; k < kSides.size(); ++k) EXPECT_EQ(y.value.data[k], 3.0f * kSides[k]);
 }
 
 TEST(OpsNorm, RowsOfTheTableAreAddedAtTheirPlaces) {

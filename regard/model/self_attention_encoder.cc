@@ -1,5 +1,6 @@
 #include "regard/model/self_attention_encoder.h"
 
+#include <cmath>
 #include <string>
 
 #include "regard/nn/positions.h"
@@ -19,6 +20,7 @@ SelfAttentionEncoder SelfAttentionEncoder::make(const ModelConfig& config, Param
   const Index width = config.memory();
   e.embedding_ = embedding;
   e.positions_ = config.positions;
+  if (config.tie_all) e.factor_ = std::sqrt(static_cast<float>(config.source_embedding));
   e.projected_ = config.source_embedding != width;
   if (e.projected_) {
     e.input_ = Linear::make(parameters, "encoder.input", config.source_embedding, width);
@@ -45,6 +47,7 @@ Var SelfAttentionEncoder::embed(Tape& tape, const PackedIds& source,
     ids[r] = source.ids[static_cast<size_t>(step + rows.origin.row_lane[r])];
   }
   Var x = embedding(tape, embedding_, ids, rows.count());
+  if (factor_ != 1.0f) x = scaled(tape, x, factor_);
   if (projected_) x = input_(tape, x);
   if (positions_ == PositionKind::kSinusoidal) {
     const Index longest = static_cast<Index>(source.offsets.size()) - 1;

@@ -11,8 +11,12 @@
 namespace regard {
 
 // x_j = e_j + position_j, then layers of self-attention and feed-forward, and a norm: h_j. The
-// embedding is projected where its width is not M. Sources may be of any length: sinusoidal
-// positions are computed for the batch, relative ones end at the table's edge.
+// embedding is projected where its width is not M; one that is tied to the output layer starts at
+// 1 / sqrt(E) of the others' size (Init::kEmbedding) and is multiplied by sqrt(E), so that
+// positions of size 1 do not drown it. (Where embeddings start at that size anyway, the factor of
+// Vaswani et al. drowns the positions: the reverse task is then hardly learnt.) Sources may be of
+// any length: sinusoidal positions are computed for the batch, relative ones end at the table's
+// edge.
 class SelfAttentionEncoder {
  public:
   // Relative positions: distances beyond it share a bias.
@@ -37,7 +41,8 @@ class SelfAttentionEncoder {
   Var embed(Tape& tape, const PackedIds& source, const SequenceRows& rows) const;
 
   ParameterId embedding_;
-  Linear input_;  // where E is not M
+  Linear input_;         // where E is not M
+  float factor_ = 1.0f;  // of tied embeddings
   PositionKind positions_ = PositionKind::kNone;
   bool projected_ = false;
   std::vector<SelfAttentionLayer> layers_;
