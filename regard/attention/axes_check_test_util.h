@@ -87,14 +87,15 @@ inline double slope(const AxesCase& c, const Numbers<float>& d_out, std::size_t 
 
 // `most`: of each input about so many elements are looked at, evenly spread.
 inline std::string wrong_gradients(const AxesCase& c, const Numbers<float>& d_out,
-                                   const Numbers<float>& d, std::size_t most = 1000) {
+                                   const Numbers<float>& d, std::size_t most = 1000,
+                                   double tolerance = 1e-3) {
   int kinks = 0;
   for (std::size_t i = 0; i < d.size(); ++i) {
     for (std::size_t n = 0; n < d[i].size(); n += d[i].size() / most + 1) {
       bool smooth = true;
       const double wanted = slope(c, d_out, i, n, smooth);
       kinks += !smooth;
-      if (smooth && !near(wanted, d[i][n], 1e-3)) {
+      if (smooth && !near(wanted, d[i][n], tolerance)) {
         const std::string name = input_name(static_cast<int>(i));
         return differs("gradient of " + name, n, wanted, d[i][n]);
       }
