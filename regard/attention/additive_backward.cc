@@ -42,6 +42,7 @@ struct Shared {
   V x[kKeys];
   V x01, x23;
   V all;
+  HWY_INLINE Shared() {}  // as of F16
 };
 
 template <bool kClamp, bool kMasked, int kKeys>
