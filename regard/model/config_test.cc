@@ -8,6 +8,7 @@
 
 #include "regard/base/error.h"
 #include "regard/model/attention_choices_test_util.h"
+#include "regard/model/encoder_choices_test_util.h"
 
 namespace regard {
 namespace {
@@ -179,6 +180,60 @@ TEST(ModelConfig, AnOlderConfigurationReadsAsSoftmaxInOneHead) {
   const std::string older = json.substr(0, begin) + json.substr(end);
   EXPECT_EQ(to_json(config_from_json(older)), json);
   const std::string cut = json.substr(0, json.find(",\"heads\"")) + json.substr(end);
+  EXPECT_THROW(config_from_json(cut), FormatError);
+}
+
+TEST(ModelConfig, AnEncoderOfSelfAttentionThatCanNotBeIsRefused) {
+  const auto with = [](const auto& change) {
+    return [change](ModelConfig& c) {
+      c = test::with_self_attention(c, PositionKind::kSinusoidal);
+      change(c);
+    };
+  };
+  const auto nothing = [](ModelConfig&) {};
+  ModelConfig c = small(DecoderKind::kBahdanau);
+  with(nothing)(c);
+  EXPECT_NO_THROW(c.validate());
+  EXPECT_EQ(c.memory(), 8);  // all of --encoder-hidden, not twice
+  expect_refusal(with([](ModelConfig& m) { m.bidirectional = false; }),
+                 {"--unidirectional", "no direction"});
+  expect_refusal(with([](ModelConfig& m) { m.feed_forward = 0; }), {"--feed-forward is 0"});
+  expect_refusal(with([](ModelConfig& m) { m.encoder_heads = 0; }), {"--encoder-heads is 0"});
+  expect_refusal(with([](ModelConfig& m) { m.encoder_heads = 3; }),
+                 {"--encoder-heads is 3", "divides", "8", "--encoder-hidden"});
+  expect_refusal(with([](ModelConfig& m) {
+                   m.attention = AttentionKind::kDot;
+                   m.encoder_hidden = 4;
+                 }),
+                 {"memory of width 4", "--encoder-hidden 8"});
+}
+
+TEST(ModelConfig, OptionsOfSelfAttentionWithoutItAreRefused) {
+  const std::vector<std::string> words = {"--encoder self-attention"};
+  expect_refusal([](ModelConfig& c) { c.encoder_heads = 4; }, words);
+  expect_refusal([](ModelConfig& c) { c.feed_forward = 4; }, words);
+  expect_refusal([](ModelConfig& c) { c.positions = PositionKind::kRelative; }, words);
+}
+
+TEST(ModelConfig, EveryEncoderSurvivesItsJson) {
+  for (const ModelConfig& c : test::encoder_choices(small(DecoderKind::kConditional))) {
+    const std::string json = to_json(c);
+    EXPECT_EQ(to_json(config_from_json(json)), json);
+    EXPECT_EQ(positions_from_name(name(c.positions)), c.positions);
+    EXPECT_EQ(encoder_from_name(name(c.encoder)), c.encoder);
+  }
+  EXPECT_THROW(positions_from_name("learnt"), ConfigError);
+  EXPECT_THROW(encoder_from_name("convolution"), ConfigError);
+}
+
+// What stood in a file before there was self-attention.
+TEST(ModelConfig, AnOlderConfigurationReadsAsARecurrentEncoder) {
+  const std::string json = to_json(small(DecoderKind::kBahdanau));
+  const size_t begin = json.find(",\"encoder\""), end = json.find(",\"hidden\"");
+  ASSERT_LT(begin, end);
+  const std::string older = json.substr(0, begin) + json.substr(end);
+  EXPECT_EQ(to_json(config_from_json(older)), json);
+  const std::string cut = json.substr(0, json.find(",\"feed_forward\"")) + json.substr(end);
   EXPECT_THROW(config_from_json(cut), FormatError);
 }
 

@@ -13,6 +13,7 @@
 #include "regard/base/random.h"
 #include "regard/base/scratch_folder_test_util.h"
 #include "regard/model/attention_choices_test_util.h"
+#include "regard/model/encoder_choices_test_util.h"
 #include "regard/model/tensor_file.h"
 
 namespace regard {
@@ -83,6 +84,8 @@ TEST_F(ModelFile, ComesBackToTheBit) {
   for (const DecoderKind kind :
        {DecoderKind::kFixed, DecoderKind::kBahdanau, DecoderKind::kConditional}) {
     configs.push_back(config(kind));
+    const std::vector<ModelConfig> more = test::encoder_choices(config(kind));
+    configs.insert(configs.end(), more.begin(), more.end());
   }
   for (const ModelConfig& c : configs) {
     SCOPED_TRACE(to_json(c));

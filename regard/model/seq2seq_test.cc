@@ -7,6 +7,7 @@
 #include "regard/base/error.h"
 #include "regard/base/random.h"
 #include "regard/model/attention_choices_test_util.h"
+#include "regard/model/encoder_choices_test_util.h"
 
 namespace regard {
 namespace {
@@ -46,6 +47,16 @@ double loss_of(const Seq2seq& model, const PairBatch& batch, const DropoutPlan& 
   return sum;
 }
 
+// Units of a feed-forward part far from the corner of max(0, u), on either side of it, where
+// differences are smooth.
+void leave_corners(Parameters& p) {
+  for (int i = 0; i < p.count(); ++i) {
+    if (!p.info({i}).name.ends_with("feed_forward.inner.bias")) continue;
+    const Matrix bias = p.value({i});
+    for (Index k = 0; k < bias.cols; ++k) bias(0, k) = k % 2 == 0 ? 8.0f : -8.0f;
+  }
+}
+
 // Directional derivatives along random directions, one parameter at a time, against central
 // differences.
 void check_gradients(const ModelConfig& config, const DropoutPlan& dropout = {},
@@ -56,6 +67,7 @@ void check_gradients(const ModelConfig& config, const DropoutPlan& dropout = {},
   const PairBatch batch = make_batch(kSources, kTargets);
   // Larger than start values, so that no gradient is drowned in rounding.
   for (Index i = 0; i < model.parameters().size(); ++i) model.parameters().data()[i] *= 1.5f;
+  leave_corners(model.parameters());
   model.parameters().pack(threads, true);
   Gradients gradients(model.parameters());
   Tape tape(model.parameters(), &gradients);
@@ -72,16 +84,16 @@ void check_gradients(const ModelConfig& config, const DropoutPlan& dropout = {},
       analytic += static_cast<double>(direction[k]) * g.data[k];
     }
     const float step = 4e-3f;
-    double value[2];
-    for (int side = 0; side < 2; ++side) {
+    const auto at = [&](float steps) {
       for (size_t k = 0; k < saved.size(); ++k) {
-        w.data[k] = saved[k] + (side == 0 ? step : -step) * direction[k];
+        w.data[k] = saved[k] + steps * step * direction[k];
       }
       model.parameters().pack(threads, true);
-      value[side] = loss_of(model, batch, dropout, smoothing, coverage);
-    }
+      return loss_of(model, batch, dropout, smoothing, coverage);
+    };
+    const double near = at(1) - at(-1), far = at(2) - at(-2);
     std::copy(saved.begin(), saved.end(), w.data);
-    const double numeric = (value[0] - value[1]) / (2.0 * static_cast<double>(step));
+    const double numeric = (8.0 * near - far) / (12.0 * static_cast<double>(step));
     EXPECT_NEAR(analytic, numeric, 4e-3 * std::max(1.0, std::fabs(numeric))) << info.name;
   }
 }
@@ -157,6 +169,23 @@ TEST(Seq2seq, GradientsHoldWithTheLossOfCoverageAndDropoutOnWeights) {
     check_gradients(c, plan);
     c.attention = AttentionKind::kAdditive;
     check_gradients(c, plan);
+  }
+}
+
+TEST(Seq2seq, GradientsHoldWithAnEncoderOfSelfAttention) {
+  const std::vector<std::uint64_t> keys = {11, 12, 13, 14};
+  for (const DecoderKind kind : {DecoderKind::kFixed, DecoderKind::kBahdanau,
+                                 DecoderKind::kConditional, DecoderKind::kLuong}) {
+    for (ModelConfig c : test::encoder_choices(small(kind))) {
+      SCOPED_TRACE(to_json(c));
+      check_gradients(c);
+      c.start = kind == DecoderKind::kFixed ? DecoderStart::kLast : DecoderStart::kMean;
+      if (kind == DecoderKind::kLuong) c.attention = AttentionKind::kDot;
+      c.source_embedding = c.target_embedding = c.readout = 8;  // as wide as the memory
+      c.source_vocabulary = c.target_vocabulary = 10;
+      c.tie_all = true;
+      check_gradients(c, {{0.3f, 0.3f, 0.3f, 0.3f, 0.3f}, keys.data()});
+    }
   }
 }
 
@@ -236,6 +265,12 @@ TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecodingForEveryAttention) {
     for (const ModelConfig& c : test::attention_choices(small(decoder), 6)) {
       expect_steps_are_forced(c);
     }
+  }
+}
+
+TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecodingForEveryEncoder) {
+  for (const DecoderKind decoder : {DecoderKind::kFixed, DecoderKind::kLuong}) {
+    for (const ModelConfig& c : test::encoder_choices(small(decoder))) expect_steps_are_forced(c);
   }
 }
 
