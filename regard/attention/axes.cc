@@ -53,13 +53,16 @@ void check_axes(const char* function, const Attention& a) {
 }
 
 void check_request(const char* function, const Attention& a, const QueryRows& queries,
-                   bool log_sum_exp, bool next_state) {
+                   const Request& request) {
   const NormalizerKind kind = a.normalizer.kind;
-  if (log_sum_exp && kind != NormalizerKind::kSoftmax) {
+  if (request.log_sum_exp && kind != NormalizerKind::kSoftmax) {
     refuse(function, "log_sum_exp: softmax alone has one; ask for weights or raw_scores");
   }
-  if (next_state && !a.stateful()) {
+  if (request.next_state && !a.stateful()) {
     refuse(function, "next_state: neither this score nor this normaliser keeps a state");
+  }
+  if (request.softmax_stats && !a.streams()) {
+    refuse(function, "softmax_stats: products under softmax alone have them");
   }
   if (queries.state.data != nullptr && !a.stateful()) {
     refuse(function, "state: neither this score nor this normaliser reads one");

@@ -8,8 +8,13 @@ namespace regard::attention {
 // Throws ConfigError, naming `function`, the member and why it has no meaning.
 void check_axes(const char* function, const Attention& attention);
 
-// The same for what one call gives and asks for.
+// The same for what one call gives and asks for: outputs, or gradients that come back from them.
+struct Request {
+  bool log_sum_exp = false;
+  bool next_state = false;
+  bool softmax_stats = false;
+};
 void check_request(const char* function, const Attention& attention, const QueryRows& queries,
-                   bool log_sum_exp, bool next_state);
+                   const Request& request);
 
 }  // namespace regard::attention

@@ -357,7 +357,8 @@ TEST_P(AxesSemantics, HugeScoresStayFinite) {
           const Numbers<float> d = d_out(c, out);
           for (std::size_t o = 0; o < out.size(); ++o) {
             for (const float x : out[o]) {
-              EXPECT_TRUE(std::isfinite(x) || ((o == test::kLse || o == test::kStats) && x == -kInfinity))
+              EXPECT_TRUE(std::isfinite(x) ||
+                          ((o == test::kLse || o == test::kStats) && x == -kInfinity))
                   << test::output_name(static_cast<int>(o)) << x;
             }
           }

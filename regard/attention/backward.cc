@@ -96,14 +96,15 @@ void check_inputs(const PreparedKeys& keys, ConstMatrix values, const BackwardIn
   if (sums.value_width != 0) {
     check_extent(kBackward, "width of the value sums", values.cols, sums.value_width);
   }
-  check_request(kBackward, keys.attention, in.queries, static_cast<bool>(in.d_log_sum_exp),
-                in.d_next_state.data != nullptr);
+  check_request(kBackward, keys.attention, in.queries,
+                {static_cast<bool>(in.d_log_sum_exp), in.d_next_state.data != nullptr});
 }
 
 void check_gradients(const PreparedKeys& keys, ConstMatrix values, const BackwardInputs& in,
                      const ScoreGradients& out) {
   const Index rows = in.queries.query.rows;
   const Score& score = keys.attention.score;
+  const Bias& bias = keys.attention.bias;
   check_same("query", in.queries.query, out.d_query);
   check_same("v", score.v, out.d_v);
   check_same("w", score.w, out.d_w);
@@ -120,13 +121,35 @@ void check_gradients(const PreparedKeys& keys, ConstMatrix values, const Backwar
               {{"d_query", out.d_query},
                {"d_v", as_matrix(out.d_v)},
                {"d_w", out.d_w},
-               {"d_state", out.d_state}},
+               {"d_b", as_matrix(out.d_b)},
+               {"d_g", as_matrix(out.d_g)},
+               {"d_filters", out.d_filters},
+               {"d_u", out.d_u},
+               {"d_bias", out.bias.d_dense},
+               {"d_slopes", as_matrix(out.bias.d_slopes)},
+               {"d_table", out.bias.d_table},
+               {"d_state", out.d_state},
+               {"d_chunk_scores", out.d_chunk_scores},
+               {"d_center", as_matrix(out.d_center)},
+               {"d_alpha", as_matrix(out.d_alpha)}},
               {{"query", in.queries.query},
                {"values", values},
                {"keys", keys.keys},
                {"v", as_matrix(score.v)},
                {"w", score.w},
+               {"b", as_matrix(score.b)},
+               {"g", as_matrix(score.g)},
+               {"filters", score.filters},
+               {"u", score.u},
+               {"bias", bias.dense},
+               {"slopes", as_matrix(bias.slopes)},
+               {"table", bias.table},
                {"state", in.queries.state},
+               {"chunk_scores", in.queries.chunk_scores},
+               {"center", as_matrix(in.queries.center)},
+               {"context", in.context},
+               {"softmax_stats", in.softmax_stats},
+               {"d_log_sum_exp", as_matrix(in.d_log_sum_exp)},
                {"weights", in.weights},
                {"d_context", in.d_context},
                {"d_weights", in.d_weights},

@@ -9,6 +9,7 @@
 #include "hwy/highway.h"
 #include "regard/attention/bias.h"
 #include "regard/attention/checks.h"
+#include "regard/base/error.h"
 #include "regard/kernels/blocks-inl.h"
 #include "regard/kernels/dispatch-inl.h"
 #include "regard/kernels/rows.h"
@@ -190,8 +191,13 @@ void check_bias_place(const char* function, const Bias& bias, const RowPlace& pl
                                    "dense bias rows, one a row of the call",
                                    "dense bias rows, one a sentence",
                                    "dense bias rows, one a head"};
-  check_at_least(function, kRows[static_cast<int>(bias.dense_rows)],
-                 dense_row(bias.dense_rows, place) + 1, bias.dense.rows);
+  const char* rows = kRows[static_cast<int>(bias.dense_rows)];
+  const Index row = dense_row(bias.dense_rows, place);
+  if (row < 0) {
+    throw ShapeError(std::string(function) + ": " + rows + ": wanted a row from 0, got " +
+                     std::to_string(row));
+  }
+  check_at_least(function, rows, row + 1, bias.dense.rows);
   check_at_least(function, "dense bias columns", place.keys, bias.dense.cols);
 }
 

@@ -58,24 +58,35 @@ void check_outputs(const PreparedKeys& keys, ConstMatrix values, const QueryRows
   if (out.softmax_stats.data != nullptr) {
     check_extent(kForward, "rows of softmax_stats", rows * heads, out.softmax_stats.rows);
     check_extent(kForward, "columns of softmax_stats", 2, out.softmax_stats.cols);
+    check_stride(kForward, {"softmax_stats", out.softmax_stats});
   }
-  check_request(kForward, keys.attention, queries, static_cast<bool>(out.log_sum_exp),
-                out.next_state.data != nullptr);
+  check_request(kForward, keys.attention, queries,
+                {static_cast<bool>(out.log_sum_exp), out.next_state.data != nullptr,
+                 out.softmax_stats.data != nullptr});
   const Score& score = keys.attention.score;
+  const Bias& bias = keys.attention.bias;
   check_apart(kForward,
               {{"context", out.context},
                {"weights", out.weights},
                {"raw_scores", out.raw_scores},
                {"log_sum_exp", as_matrix(out.log_sum_exp)},
                {"next_state", out.next_state},
-               {"key_sums", out.key_sums}},
+               {"key_sums", out.key_sums},
+               {"softmax_stats", out.softmax_stats}},
               {{"query", queries.query},
                {"values", values},
                {"keys", keys.keys},
                {"v", as_matrix(score.v)},
                {"w", score.w},
+               {"b", as_matrix(score.b)},
+               {"filters", score.filters},
+               {"u", score.u},
+               {"bias", bias.dense},
+               {"slopes", as_matrix(bias.slopes)},
+               {"table", bias.table},
                {"state", queries.state},
-               {"chunk_scores", queries.chunk_scores}});
+               {"chunk_scores", queries.chunk_scores},
+               {"center", as_matrix(queries.center)}});
 }
 
 void zero_row(Matrix m, Index row) noexcept {
