@@ -42,6 +42,7 @@ Run add_show(CLI::App& app);
 Run add_score(CLI::App& app);
 Run add_eval(CLI::App& app);
 Run add_info(CLI::App& app);
+Run add_compare(CLI::App& app);
 
 // Set by the first SIGINT or SIGTERM once watch_signals() was called; a second one ends the process
 // at once.

@@ -68,7 +68,8 @@ int main_checked(int argc, char** argv) {
                                                           {"show", add_show},
                                                           {"score", add_score},
                                                           {"eval", add_eval},
-                                                          {"info", add_info}}) {
+                                                          {"info", add_info},
+                                                          {"compare", add_compare}}) {
     commands.emplace_back(name, add(app));
   }
   try {

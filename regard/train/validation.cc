@@ -3,12 +3,9 @@
 #include <algorithm>
 
 #include "regard/base/float_environment.h"
-#include "regard/eval/evaluate.h"
-#include "regard/text/batching.h"
 #include "regard/translate/translator.h"
 
 namespace regard {
-namespace {
 
 std::vector<Batch> batches_by_length(const EncodedPairs& pairs, Index batch_tokens) {
   std::vector<std::uint32_t> lengths;
@@ -18,8 +15,6 @@ std::vector<Batch> batches_by_length(const EncodedPairs& pairs, Index batch_toke
   }
   return plan_decoding(lengths, static_cast<std::uint64_t>(batch_tokens));
 }
-
-}  // namespace
 
 double mean_loss(const Seq2seq& network, const EncodedPairs& pairs, Index batch_tokens,
                  Threads& threads) {
@@ -51,22 +46,32 @@ double mean_loss(const Seq2seq& network, const EncodedPairs& pairs, Index batch_
   return count > 0 ? sum / static_cast<double>(count) : 0.0;
 }
 
-double translation_metric(const Model& model, const EncodedPairs& pairs, const std::string& metric,
-                          Index batch_tokens, Threads& threads) {
+eval::GroupedRows distinct_sources(const Model& model, const EncodedPairs& pairs) {
   eval::Lines sources, targets;
   for (const Pair& p : pairs.text) {
     sources.push_back(p.source);
     targets.push_back(model.target_tokens.clean(p.target));
   }
-  const eval::GroupedRows items = eval::group_by_source(sources, targets);
+  return eval::group_by_source(sources, targets);
+}
+
+eval::Lines greedy_translations(const Model& model, const eval::Lines& sources, Index batch_tokens,
+                                Threads& threads) {
   TranslateOptions options;
   options.beam = 1;
   options.batch_tokens = batch_tokens;
-  eval::Lines hypotheses;
-  for (const auto& records : translate_lines(model, items.sources, options, threads)) {
-    hypotheses.push_back(records[0].target);
+  eval::Lines lines;
+  for (const auto& records : translate_lines(model, sources, options, threads)) {
+    lines.push_back(records[0].target);
   }
-  return eval::evaluate({metric}, hypotheses, items.references)[0].second;
+  return lines;
+}
+
+double translation_metric(const Model& model, const EncodedPairs& pairs, const std::string& metric,
+                          Index batch_tokens, Threads& threads) {
+  const eval::GroupedRows items = distinct_sources(model, pairs);
+  const eval::Lines lines = greedy_translations(model, items.sources, batch_tokens, threads);
+  return eval::evaluate({metric}, lines, items.references)[0].second;
 }
 
 }  // namespace regard
