@@ -27,7 +27,8 @@ struct ShowArguments {
   std::vector<std::string> words;
   std::string target, svg, color = "auto";
   CLI::Option* target_option = nullptr;
-  bool steps = false, json = false, ascii = false;
+  SelfAttentionOptions self;
+  bool show_self = false, steps = false, json = false, ascii = false;
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -45,6 +46,11 @@ Record make_record(const ShowArguments& a, const Translator& translator) {
     if (text->find('\n') != std::string::npos) {
       throw ConfigError("show takes one sentence; a line end stands in '" + *text + "'");
     }
+  }
+  if (a.show_self) {
+    SelfAttentionOptions options = a.self;
+    options.max_source_length = a.search.options.max_source_length;
+    return translator.self_attention(sentence, options);
   }
   const LengthFormula formula = length_formula_from_name(a.length.formula);
   if (a.target_option->count() > 0) {
@@ -154,7 +160,10 @@ void show(ShowArguments& a, Output& output) {
   options.terminal = terminal_options(a.color, a.ascii);
   options.terminal.heading = false;
   options.terminal.legend = true;
-  output.line(visible_text(record.source) + " -> " + visible_text(record.target));
+  output.line(visible_text(record.source) + (a.show_self
+                                                 ? " (layer " + std::to_string(record.layer) +
+                                                       ", head " + std::to_string(record.head) + ")"
+                                                 : " -> " + visible_text(record.target)));
   output.line("");
   output.text(render_terminal(record, options.terminal));
   if (a.steps) {
@@ -184,7 +193,18 @@ Run add_show(CLI::App& app) {
   a->target_option =
       c->add_option("--target", a->target, "show this translation instead of the model's own");
   a->target_option->type_name("TEXT");
-  c->add_flag("--steps", a->steps, "and for each word: scores, weights, context, next words");
+  CLI::Option* steps =
+      c->add_flag("--steps", a->steps, "and for each word: scores, weights, context, next words");
+  CLI::Option* self =
+      c->add_flag("--self", a->show_self, "where a self-attention encoder looked at the sentence")
+          ->excludes(steps)
+          ->excludes(a->target_option);
+  c->add_option("--layer", a->self.layer, "with --self: which layer, from 1")
+      ->needs(self)
+      ->capture_default_str();
+  c->add_option("--head", a->self.head, "with --self: which head, from 1")
+      ->needs(self)
+      ->capture_default_str();
   c->add_option("--svg", a->svg, "and draw the picture into a file; - is standard output")
       ->type_name("F");
   c->add_flag("--json", a->json, "the record, instead of a picture in the terminal");

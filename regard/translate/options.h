@@ -45,4 +45,10 @@ struct AlignOptions {
   Index first_line = 1;
 };
 
+struct SelfAttentionOptions {
+  int layer = 1;  // both from 1
+  int head = 1;
+  Index max_source_length = kDefaultMaxSourceLength;
+};
+
 }  // namespace regard

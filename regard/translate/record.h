@@ -57,6 +57,10 @@ struct Record {
   std::vector<std::pair<std::int64_t, std::int64_t>> links;  // align: source, target, both from 0
   std::vector<float> dropped;  // align: per target row, the mass that special tokens took
   bool has_links = false;
+  // Self-attention of an encoder: whose weights these are, both from 1; the source stands in place
+  // of the target, and there are no scores. 0: a translation.
+  int layer = 0, head = 0;
+  bool self_attention() const { return layer > 0; }
 };
 
 }  // namespace regard

@@ -168,10 +168,11 @@ std::string to_json(const Record& record) {
   json.string(record.source);
   json.key("target");
   json.string(record.target);
+  const bool scored = !record.blank && !record.self_attention();
   json.key("score");
-  record.blank ? json.null() : json.number(record.score);
+  scored ? json.number(record.score) : json.null();
   json.key("log_prob");
-  record.blank ? json.null() : json.number(record.log_prob);
+  scored ? json.number(record.log_prob) : json.null();
   write_tokens(json, "source_tokens", record.source_tokens);
   write_tokens(json, "target_tokens", record.target_tokens);
   write_attention(json, record);
@@ -185,6 +186,12 @@ std::string to_json(const Record& record) {
   for (const std::string& flag : record.flags) json.string(flag);
   json.close(']');
   if (record.has_links) write_links(json, record);
+  if (record.self_attention()) {
+    json.key("layer");
+    json.number(record.layer);
+    json.key("head");
+    json.number(record.head);
+  }
   json.close('}');
   return json.take();
 }

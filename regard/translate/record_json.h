@@ -3,7 +3,8 @@
 // Keys, in this order: line, source, target, score, log_prob, source_tokens, target_tokens,
 // attention (rows of numbers; null for a model without attention), token_log_probs, stop ("end" or
 // "max_length"), rank, flags; then links (pairs source, target) and dropped if the record has
-// links. A blank line has empty lists and null scores.
+// links, or layer and head if it shows self-attention. A blank line has empty lists and null
+// scores; self-attention has the source as its target too, and null scores.
 //
 // Values   numbers are the shortest decimals that read back to the same float (or double); the
 //          locale is not asked. What JSON has no number for (NaN, infinities) is null. Text stays

@@ -72,6 +72,15 @@ class Translator {
   // Errors  ShapeError if the record holds no ids of this model
   std::vector<TokenStep> steps(const Record& record, std::size_t most = 5) const;
 
+  // Where a self-attention encoder looks while it reads `line`: rows and columns of the record's
+  // attention are the source tokens, row i the weights with which token i looks at the others.
+  //
+  // Values  a record with `layer` and `head`, no scores, and the source in place of the target. A
+  //         blank line gives a blank record
+  // Errors  ConfigError: the encoder is recurrent (the error names what would do); a layer or head
+  //         that it has not; FormatError (data): the line is not UTF-8
+  Record self_attention(const std::string& line, const SelfAttentionOptions& options) const;
+
  private:
   std::unique_ptr<const Model> model_;
 };

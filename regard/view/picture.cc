@@ -6,6 +6,13 @@
 
 namespace regard {
 
+std::string how_to_read(const Record& record) {
+  if (!record.self_attention()) return std::string(kHowToRead);
+  return "Rows and columns: the sentence that the encoder read. Each row says where that word "
+         "looked, in per cent, in layer " +
+         std::to_string(record.layer) + ", head " + std::to_string(record.head) + ".";
+}
+
 void require_picture(const Record& record, std::string_view who) {
   if (record.blank || !record.has_attention) return;
   const auto rows = static_cast<std::int64_t>(record.target_tokens.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "regard/translate/record.h"
@@ -16,6 +17,9 @@ inline constexpr std::string_view kHowToRead =
     "Columns: what the model read. Rows: what it wrote. Each row says where it looked, in per "
     "cent, "
     "while it wrote that word.";
+
+// kHowToRead, or the same for self-attention, naming layer and head.
+std::string how_to_read(const Record& record);
 
 // Throws ShapeError, naming `who`, unless the attention (if any) has a row a target token and a
 // column a source token.

@@ -125,13 +125,17 @@ std::string style_rules(const std::set<int>& levels) {
 
 std::string title_of(const Record& record) {
   if (record.blank) return "Attention of a blank line";
+  if (record.self_attention()) {
+    return "Self-attention, layer " + std::to_string(record.layer) + ", head " +
+           std::to_string(record.head) + ": " + visible_text(record.source);
+  }
   return "Attention: " + visible_text(record.source) + " \u2192 " + visible_text(record.target);
 }
 
 std::string percent_text(float weight) { return fixed_number(weight * 100.0, 1) + " %"; }
 
 std::string description_of(const Record& record, const Plan& plan) {
-  std::string text(kHowToRead);
+  std::string text = how_to_read(record);
   for (std::size_t r = 0; r < std::min(plan.rows.size(), kMostDescribedRows); ++r) {
     const auto row = static_cast<std::int64_t>(r);
     const std::int64_t peak = row_peak(record.attention, row);
@@ -258,7 +262,7 @@ void draw_cells(SvgWriter& svg, const Record& record, const Plan& plan) {
 }
 
 // The scale of colours and the sentence below the cells. Returns the lower edge.
-double draw_legend(SvgWriter& svg, const Plan& plan) {
+double draw_legend(SvgWriter& svg, const std::string& sentence, const Plan& plan) {
   const double y = plan.bottom() + 24;
   const double step = 14;
   svg.label("0", plan.left, y + 10, Anchor::kLeft,
@@ -287,7 +291,7 @@ double draw_legend(SvgWriter& svg, const Plan& plan) {
   svg.line_end();
   double line = y + 36;
   for (const std::string& part :
-       wrap_to_width(kHowToRead, kNoteSize, plan.width - plan.left - kMargin)) {
+       wrap_to_width(sentence, kNoteSize, plan.width - plan.left - kMargin)) {
     svg.label(part, plan.left, line, Anchor::kLeft,
               {{"class", "note"}, {"font-size", coordinate(kNoteSize)}});
     svg.line_end();
@@ -299,7 +303,7 @@ double draw_legend(SvgWriter& svg, const Plan& plan) {
 std::string draw_map(const Record& record) {
   Plan plan = make_plan(record);
   SvgWriter legend;
-  plan.height = draw_legend(legend, plan);
+  plan.height = draw_legend(legend, how_to_read(record), plan);
   std::set<int> levels;
   for (int percent = 0; percent <= 100; percent += 10) levels.insert(percent);
   for (const float weight : record.attention.weights) levels.insert(percent_of(weight));
@@ -310,8 +314,11 @@ std::string draw_map(const Record& record) {
   svg.line_end();
   page(svg, plan.width, plan.height);
   const SvgWriter::Attributes note = {{"class", "note"}, {"font-size", coordinate(kNoteSize)}};
-  svg.label("read \u2192", plan.left - kGap, plan.top - kGap - 18, Anchor::kRight, note);
-  svg.label("wrote \u2193", plan.left - kGap, plan.top - kGap, Anchor::kRight, note);
+  const bool self = record.self_attention();
+  svg.label(self ? "keys \u2192" : "read \u2192", plan.left - kGap, plan.top - kGap - 18,
+            Anchor::kRight, note);
+  svg.label(self ? "queries \u2193" : "wrote \u2193", plan.left - kGap, plan.top - kGap,
+            Anchor::kRight, note);
   svg.line_end();
   column_labels(svg, record, plan);
   row_labels(svg, record, plan);

@@ -162,7 +162,8 @@ std::string render_terminal(const Record& record, const TerminalOptions& given) 
   std::string out;
   if (options.heading) {
     out += paragraph("read", record.source, options.width);
-    out += paragraph("wrote", record.target, options.width) + '\n';
+    if (!record.self_attention()) out += paragraph("wrote", record.target, options.width);
+    out += '\n';
   }
   if (!record.has_attention) {
     for (const std::string& line : wrap_text(kNoAttention, options.width - 2)) {
@@ -174,7 +175,7 @@ std::string render_terminal(const Record& record, const TerminalOptions& given) 
   if (options.legend) {
     const TerminalStyle style(options.color, options.ascii);
     out += '\n';
-    for (const std::string& line : wrap_text(kHowToRead, options.width - 2)) {
+    for (const std::string& line : wrap_text(how_to_read(record), options.width - 2)) {
       out += std::string(kMargin) + style.faint(line) + '\n';
     }
     if (style.colored()) return out + std::string(kMargin) + style.legend() + '\n';
