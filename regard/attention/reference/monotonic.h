@@ -1,6 +1,7 @@
 // Monotonic attention and MoChA of one row: the recurrence itself, chunks summed one by one.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -38,6 +39,8 @@ ChunkOf<T> chunk(const NormalizerRow<T>& row, const T* scores, std::size_t k) {
   const auto width = static_cast<std::size_t>(row.normalizer.window);
   ChunkOf<T> c;
   std::vector<T> values;
+  c.keys.reserve(std::min(width, k + 1));
+  values.reserve(std::min(width, k + 1));
   for (std::size_t l = k + 1 >= width ? k + 1 - width : 0; l <= k; ++l) {
     if (!row.live[l]) continue;
     c.keys.push_back(l);

@@ -67,26 +67,27 @@ std::vector<T> entmax15(const std::vector<T>& e) {
 template <class T>
 std::vector<T> entmax(const std::vector<T>& e, T alpha) {
   const T a = alpha - T(1), top = *std::max_element(e.begin(), e.end());
-  const auto weights = [&](T m, T& sum) {
-    std::vector<T> w(e);
-    sum = 0;
-    for (T& x : w) {
-      const T y = T(1) - a * (top - x) * std::pow(m, -a);
-      sum += x = y > T(0) ? m * std::pow(y, T(1) / a) : T(0);
-    }
-    return w;
+  const auto weight = [&](T m, T x) {
+    const T y = T(1) - a * (top - x) * std::pow(m, -a);
+    return y > T(0) ? m * std::pow(y, T(1) / a) : T(0);
   };
-  T low = T(1) / T(2 * e.size()), high = 1, low_sum = 0, high_sum = 0;
-  for (int i = 0; i < 80; ++i) {
-    const T m = (low + high) / T(2);
+  const auto sum_at = [&](T m) {
     T sum = 0;
-    weights(m, sum);
-    (sum < T(1) ? low : high) = m;
+    for (const T x : e) sum += weight(m, x);
+    return sum;
+  };
+  T low = T(1) / T(2 * e.size()), high = 1;
+  for (int i = 0; i < 60; ++i) {
+    const T m = (low + high) / T(2);
+    (sum_at(m) < T(1) ? low : high) = m;
   }
-  std::vector<T> w = weights(low, low_sum);
-  const std::vector<T> upper = weights(high, high_sum);
+  const T low_sum = sum_at(low), high_sum = sum_at(high);
   const T part = high_sum > low_sum ? (T(1) - low_sum) / (high_sum - low_sum) : T(1);
-  for (std::size_t j = 0; j < w.size(); ++j) w[j] += part * (upper[j] - w[j]);
+  std::vector<T> w(e);
+  for (T& x : w) {
+    const T lower = weight(low, x);
+    x = lower + part * (weight(high, x) - lower);
+  }
   return w;
 }
 
