@@ -452,6 +452,8 @@ inline Extent AxesCase::extent(int input) const {
               normalizer = choice_[kNormalizer], columns = layout_.columns;
   const bool has_v = score == 2 || score == 3 || score == 5 || score == 8 || score == 9;
   const bool goes_on = choice_[kState] == 1;
+  // The others with a v have them beside a state that goes on.
+  const bool with_b_and_g = score == 3 || (has_v && score != 2 && goes_on);
   const bool state = score == 8 || score == 9 || normalizer == 7 || normalizer == 8;
   const auto optional = [](bool there, Extent e) { return there ? e : Extent{}; };
   switch (input) {
@@ -464,9 +466,9 @@ inline Extent AxesCase::extent(int input) const {
     case kV:
       return optional(has_v, {1, width, true});
     case kB:
-      return optional(score == 3, {1, width, true});
+      return optional(with_b_and_g, {1, width, true});
     case kG:
-      return optional(score == 3, {1, 1, true});
+      return optional(with_b_and_g, {1, 1, true});
     case kW:
       return optional(w_rows() > 0, {w_rows(), score == 4 ? width : 9});
     case kFilters:
