@@ -7,7 +7,8 @@ namespace {
 using Usage = CommandTest;
 
 TEST_F(Usage, HelpFitsAScreenAndSaysWhatIsDefault) {
-  for (const std::string command : {"translate", "align", "show", "score", "eval", "info", "compare"}) {
+  for (const std::string command :
+       {"translate", "align", "show", "score", "eval", "info", "compare"}) {
     const Result r = run(command + " --help");
     EXPECT_EQ(r.code, 0);
     EXPECT_LE(split_lines(r.out).size(), 40U) << r.out;
