@@ -346,6 +346,7 @@ class AxisChecks : public testing::Test {
   }
   float* at(Index n) {
     used += n + 32;  // nothing meets by chance
+    EXPECT_LE(used, static_cast<Index>(memory.size()));
     return memory.data() + used - n;
   }
   PreparedKeys prepare() { return prepare_keys(attention, keys, {start, length, 2}, arena); }
@@ -392,7 +393,7 @@ class AxisChecks : public testing::Test {
   static constexpr Silent kSilent{};
 
   Arena arena, workspace;
-  std::vector<float> memory = std::vector<float>(20000, 0.5f);
+  std::vector<float> memory = std::vector<float>(100000, 0.5f);
   Index used = 0;
   Index start[2] = {0, 4};
   Index length[2] = {4, 3};

@@ -69,8 +69,9 @@ void find_live(const PreparedKeys& keys, const QueryRows& queries, const RowBloc
   };
   while (first < end && empty(first)) ++first;
   while (end > first && empty(end - 1)) --end;
-  out.range.first = first * kKeyTile;
-  out.range.count = std::max<Index>(0, std::min(length, end * kKeyTile) - out.range.first);
+  out.range = {};
+  if (first < end)
+    out.range = {first * kKeyTile, std::min(length, end * kKeyTile) - first * kKeyTile};
 }
 
 void add_live(const BlockLive& live, Index i, KeyRange tile, float factor, const float* from,

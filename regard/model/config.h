@@ -87,6 +87,11 @@ struct ModelConfig {
     return bidirectional && !self_attention() ? 2 * encoder_hidden : encoder_hidden;
   }
   bool has_attention() const { return decoder != DecoderKind::kFixed; }
+  // Attention rows sum to 1; other normalisers keep the sum that their equation gives.
+  bool rows_sum_to_one() const {
+    return normalizer != WeightsKind::kSigmoid && normalizer != WeightsKind::kMonotonic &&
+           normalizer != WeightsKind::kMocha && normalizer != WeightsKind::kLocalP;
+  }
   // The temperature is part of the scores, for normalisers that have none of their own; else it
   // comes after them.
   bool divides_scores() const {

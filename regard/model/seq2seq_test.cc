@@ -275,7 +275,9 @@ TEST(Seq2seq, ASearchStepGivesTheBitsOfForcedDecodingForEveryEncoder) {
 }
 
 TEST(Seq2seq, ALossOfCoverageWithoutCoverageIsRefused) {
-  const Seq2seq model(small(DecoderKind::kLuong));
+  Seq2seq model(small(DecoderKind::kLuong));
+  Threads alone;
+  model.parameters().pack(alone, false);
   Tape tape(model.parameters(), nullptr);
   EXPECT_THROW(model.forced(tape, make_batch(kSources, kTargets), {}, 0.0f, false, 1.0f),
                ConfigError);
@@ -285,7 +287,9 @@ TEST(Seq2seq, ALongerSourceThanLocationKnowsIsRefused) {
   ModelConfig c = small(DecoderKind::kLuong);
   c.attention = AttentionKind::kLocation;
   c.longest_source = 5;
-  const Seq2seq model(c);
+  Seq2seq model(c);
+  Threads alone;
+  model.parameters().pack(alone, false);
   Tape tape(model.parameters(), nullptr);
   EXPECT_THROW(model.encode(tape, make_batch(kSources, kTargets).source), ShapeError);
 }

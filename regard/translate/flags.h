@@ -12,6 +12,8 @@ inline constexpr std::string_view kUnknown = "unknown";  // an unknown token was
 inline constexpr std::string_view kMaxLength = "max_length";  // stopped by the length limit
 inline constexpr std::string_view kRepeated = "repeated";     // see is_repetitive()
 inline constexpr std::string_view kEmpty = "empty";  // no text for a source that is not blank
+// Attention rows need not sum to 1: sigmoid, monotonic, mocha, local-p.
+inline constexpr std::string_view kFreeRowSums = "free_row_sums";
 inline constexpr std::string_view kLooksNowhere =
     "looks_nowhere";  // align: a word's row is zero, see kLeastMass of align/align.h
 

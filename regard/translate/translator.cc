@@ -48,6 +48,11 @@ SearchOptions search_options(const TranslateOptions& o, const ModelConfig& confi
   return s;
 }
 
+void note_row_sums(const Model& model, Record& record) {
+  if (!record.has_attention || model.network.config().rows_sum_to_one()) return;
+  record.flags.emplace_back(flag::kFreeRowSums);
+}
+
 // What a hypothesis adds to what is known of the line.
 void add_hypothesis(const Model& model, const SourceLine& source, Hypothesis hypothesis,
                     Record& record) {
@@ -67,6 +72,7 @@ void add_hypothesis(const Model& model, const SourceLine& source, Hypothesis hyp
                         static_cast<Index>(record.source_tokens.size()),
                         std::move(hypothesis.weights)};
   }
+  note_row_sums(model, record);
   if (!copies.empty()) record.flags.emplace_back(flag::kUnknown);
   if (!hypothesis.ended) record.flags.emplace_back(flag::kMaxLength);
   if (flag::is_repetitive(hypothesis.ids)) record.flags.emplace_back(flag::kRepeated);
@@ -259,6 +265,7 @@ std::vector<Record> Translator::score(std::span<const Pair> pairs, const ScoreOp
     record.score = record.log_prob / length_penalty(options.formula, options.length_penalty,
                                                     static_cast<Index>(record.target_ids.size()));
     if (forced.with_weights) set_attention(record, std::move(results[i].weights));
+    note_row_sums(model, record);
   }
   return records;
 }
@@ -289,6 +296,7 @@ std::vector<Record> Translator::align(std::span<const Pair> pairs, const AlignOp
     if (record.blank) continue;
     record.score = record.log_prob / static_cast<double>(record.target_ids.size());
     add_alignment(record, lines[i], std::move(results[i].weights), options.pieces);
+    note_row_sums(model, record);
   }
   return records;
 }

@@ -276,6 +276,23 @@ TEST(Translator, ALoopIsBoundedAndFlagged) {
   EXPECT_EQ(r.target_tokens.back().text, "c");  // no end marker was written
 }
 
+TEST(Translator, ARecordSaysWhereRowsNeedNotSumToOne) {
+  const Tokenizer tokens = make_tokenizer(Recipe().tokens);
+  for (const WeightsKind kind : {WeightsKind::kSoftmax, WeightsKind::kSparsemax,
+                                 WeightsKind::kSigmoid, WeightsKind::kMonotonic}) {
+    ModelConfig config = small(DecoderKind::kBahdanau, tokens.size());
+    config.normalizer = kind;
+    const Translator translator = make_translator(config, tokens, {});
+    TranslateOptions options;
+    options.with_attention = true;
+    const bool free = kind == WeightsKind::kSigmoid || kind == WeightsKind::kMonotonic;
+    EXPECT_EQ(has_flag(first(translator, "a b", options), "free_row_sums"), free);
+    Threads alone;
+    const std::vector<Pair> pairs = {{"a b", "b c"}};
+    EXPECT_EQ(has_flag(translator.align(pairs, {}, alone)[0], "free_row_sums"), free);
+  }
+}
+
 TEST(Translator, SaysNothingOnlyWhereThatIsAllowed) {
   const Translator translator =
       make_translator({DecoderKind::kLuong, TokenKind::kWord, 4.0F, "</s>"});
