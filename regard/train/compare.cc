@@ -1,10 +1,9 @@
 #include "regard/train/compare.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
