@@ -122,11 +122,6 @@ HWY_INLINE void score_tile(const float* row, const AdditiveKeys& keys, Index fir
   for (; j < count; ++j) score_keys<kClamp, 1>(row, keys, first + j, acc + 16 * j);
 }
 
-// Sixteen floats of a row, zero beyond its end.
-HWY_INLINE F16 load_chunk(const float* x, Index width, Index a) {
-  return width - a >= 16 ? load(x + a) : load_n(x + a, static_cast<int>(width - a));
-}
-
 HWY_INLINE void score_tile_directly(const float* row, const AdditiveKeys& keys, Index first,
                                     int count, float* acc) {
   for (int j = 0; j < count; ++j) {

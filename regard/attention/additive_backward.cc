@@ -193,11 +193,6 @@ HWY_INLINE void backward_run(const AdditiveKeys& keys, const AdditiveRows& rows,
   }
 }
 
-// Sixteen floats of a row, zero beyond its end.
-HWY_INLINE F16 load_chunk(const float* x, Index width, Index a) {
-  return width - a >= 16 ? load(x + a) : load_n(x + a, static_cast<int>(width - a));
-}
-
 // Row i with tanh itself: E = e^(-2|z|), (1 - tanh^2) / 4 = E / (1 + E)^2.
 HWY_INLINE void backward_directly(const AdditiveKeys& keys, const AdditiveRows& rows, Index i,
                                   const Backward& b) {

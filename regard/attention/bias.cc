@@ -18,9 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
 
-alignas(64) constexpr float kLaneNumbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                8, 9, 10, 11, 12, 13, 14, 15};
-
 // |i - j| of keys j to j + 15, exact below 2^24.
 HWY_INLINE F16 distances(Index i, Index j) {
   return abs(add(set(static_cast<float>(j - i)), load(kLaneNumbers)));

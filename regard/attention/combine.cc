@@ -46,14 +46,14 @@ HWY_INLINE Strides strides_of(const WeightGrid& w) {
 }
 
 // Some rows of the right-hand side, whose sums start from nothing or go on.
-struct Part {
+struct Slice {
   WeightGrid w;
   Rows rows;
   bool accumulate;
 };
 
 template <Grid grid, int kVectors, int kRows>
-void sum_tile(const Part& p, Index m, Index col, const OutputRows& out) {
+void sum_tile(const Slice& p, Index m, Index col, const OutputRows& out) {
   F16 sum[kRows][kVectors];
   REGARD_UNROLL
   for (int r = 0; r < kRows; ++r) {
@@ -87,7 +87,7 @@ void sum_tile(const Part& p, Index m, Index col, const OutputRows& out) {
 }
 
 // The last columns, fewer than sixteen: nothing beyond the row is read or written.
-HWY_INLINE void sum_tail(const Part& p, Index m, Index col, const OutputRows& out) {
+HWY_INLINE void sum_tail(const Slice& p, Index m, Index col, const OutputRows& out) {
   const int n = static_cast<int>(p.rows.width - col);
   float* to = out.row(m) + col;
   F16 sum = p.accumulate ? load_n(to, n) : set(0.0f);
@@ -98,7 +98,7 @@ HWY_INLINE void sum_tail(const Part& p, Index m, Index col, const OutputRows& ou
   store_n(sum, to, n);
 }
 
-using TileFn = void (*)(const Part&, Index, Index, const OutputRows&);
+using TileFn = void (*)(const Slice&, Index, Index, const OutputRows&);
 template <Grid grid, int kVectors, int... r>
 constexpr std::array<TileFn, sizeof...(r)> tile_table(std::integer_sequence<int, r...>) {
   return {{&sum_tile<grid, kVectors, r + 1>...}};
@@ -107,7 +107,7 @@ constexpr std::array<TileFn, sizeof...(r)> tile_table(std::integer_sequence<int,
 // Columns from `col` on, as many at a time as kVectors says and then ever fewer; rows in tiles as
 // even as possible.
 template <Grid grid, int kVectors>
-HWY_INLINE void sum_columns(const Part& p, Index col, const OutputRows& out) {
+HWY_INLINE void sum_columns(const Slice& p, Index col, const OutputRows& out) {
   constexpr Index kMost = most_rows(kVectors);
   static constexpr auto kTable =
       tile_table<grid, kVectors>(std::make_integer_sequence<int, static_cast<int>(kMost)>());
@@ -126,11 +126,11 @@ HWY_INLINE void sum_columns(const Part& p, Index col, const OutputRows& out) {
 }
 
 template <Grid grid>
-HWY_INLINE void sum_grid(const Part& p, const OutputRows& out) {
+HWY_INLINE void sum_grid(const Slice& p, const OutputRows& out) {
   constexpr Index kFewRows = 4;
   if (p.rows.count < kFewRows) {  // then the outputs are most of the memory: pass over it in order
     for (Index m = 0; m < out.count; ++m) {
-      Part one = p;
+      Slice one = p;
       one.w.data += m * p.w.row_stride;
       sum_columns<grid, 8>(one, 0, {out.row(m), out.stride, 1, nullptr});
     }
@@ -141,7 +141,7 @@ HWY_INLINE void sum_grid(const Part& p, const OutputRows& out) {
   }
 }
 
-HWY_INLINE void sum_part(const Part& p, const OutputRows& out) {
+HWY_INLINE void sum_part(const Slice& p, const OutputRows& out) {
   if (p.w.row_stride == kTileStride && p.w.col_stride == 1) {
     sum_grid<Grid::kRowsAside>(p, out);
   } else if (p.w.row_stride == 1 && p.w.col_stride == kTileStride) {
@@ -160,7 +160,7 @@ void weighted_sums_impl(const WeightGrid& w, const Rows& rows, bool accumulate,
   const Index step = fitting < 64 ? 64 : fitting;
   Index j = 0;
   do {  // once at least: with no rows the sums are zero
-    Part p{w, rows, accumulate || j > 0};
+    Slice p{w, rows, accumulate || j > 0};
     p.w.data += j * w.col_stride;
     p.rows.data += j * rows.stride;
     p.rows.count = rows.count - j < step ? rows.count - j : step;

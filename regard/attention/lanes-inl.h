@@ -1,5 +1,5 @@
-// What the attention kernels share: sixteen row sums at once, a reciprocal without an estimate
-// instruction, an exponential for arguments that are known to be in range.
+// What the attention kernels share: rows in sixteens, sixteen row sums at once, a reciprocal
+// without an estimate instruction, an exponential for arguments that are known to be in range.
 //
 // Per-target header, see kernels/simd-inl.h.
 #if defined(REGARD_ATTENTION_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -9,11 +9,24 @@
 #define REGARD_ATTENTION_LANES_INL_H_
 #endif
 
-#include "regard/kernels/simd-inl.h"
+#include "regard/kernels/blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace regard {
 namespace HWY_NAMESPACE {
+
+// Sixteen floats of a row, zero beyond its end.
+HWY_INLINE F16 load_chunk(const float* x, Index width, Index a) {
+  return width - a >= 16 ? load(x + a) : load_n(x + a, static_cast<int>(width - a));
+}
+
+// x . y: sixteen partial sums, then the fixed tree.
+HWY_INLINE float dot_lanes(const float* x, const float* y, Index n) {
+  F16 sum = set(0.0f);
+  for_blocks(n, [&](Index j, auto block)
+                    HWY_ATTR { sum = fma(load(x + j, block), load(y + j, block), sum); });
+  return reduce_add(sum);
+}
 
 // c - a * b in one rounding.
 HWY_INLINE V fnma(V a, V b, V c) {

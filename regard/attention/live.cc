@@ -116,12 +116,11 @@ void spread_tile(const BlockLive& live, KeyRange tile, const float* weights, Ind
     weighted_sums({weights, 1, stride}, rows, true, out);
     return;
   }
-  const bool finite = all_finite(rows);
   for (Index j = 0; j < tile.count; j += kKeyTile) {
     const Index count = std::min(kKeyTile, tile.count - j);
     const TileClass kind = live.live.tile(tile.first + j, count);
     if (kind == TileClass::kEmpty) continue;
-    if (kind == TileClass::kFull || finite) {
+    if (kind == TileClass::kFull || all_finite(rows)) {
       weighted_sums({weights + j, 1, stride}, rows, true,
                     {out.data + j * out.stride, out.stride, count});
       continue;

@@ -98,11 +98,7 @@ HWY_INLINE void prepare_location(const LocationScore& score, const float* state,
 
 // Lanes beyond the end of a row become 0, whatever they hold (an infinite feature makes them NaN).
 HWY_INLINE F16 live_lanes(const F16& x, Full) { return x; }
-HWY_INLINE F16 live_lanes(const F16& x, Part part) {
-  alignas(64) static constexpr float kLane[16] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                  8, 9, 10, 11, 12, 13, 14, 15};
-  return select(less(load(kLane), set(static_cast<float>(part.n))), x, set(0.0f));
-}
+HWY_INLINE F16 live_lanes(const F16& x, Part part) { return keep_first(x, part.n, 0.0f); }
 
 // q + k_j + U f_j at the dims from a on.
 template <class Block>

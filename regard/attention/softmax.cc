@@ -21,14 +21,6 @@ HWY_INLINE int live_lanes(Index count, Index j) {
   return static_cast<int>(count - j < 16 ? count - j : 16);
 }
 
-alignas(64) constexpr float kLaneNumbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                8, 9, 10, 11, 12, 13, 14, 15};
-
-// The first n lanes of v, `rest` in the others.
-HWY_INLINE F16 keep(const F16& v, int n, float rest) {
-  return n == 16 ? v : select(less(load(kLaneNumbers), set(static_cast<float>(n))), v, set(rest));
-}
-
 void scale_scores_impl(const ScoreBlock& s, float factor) noexcept {
   const F16 f = set(factor);
   for (Index i = 0; i < s.rows; ++i) {
@@ -53,21 +45,21 @@ void softmax_forward_impl(const ScoreBlock& s, float* log_sum_exp) noexcept {
     float* row = s.data + i * s.stride;
     F16 largest = set(-kInfinity);
     for (Index j = 0; j < s.count; j += 16) {
-      const F16 v = keep(load(row + j), live_lanes(s.count, j), -kInfinity);
+      const F16 v = keep_first(load(row + j), live_lanes(s.count, j), -kInfinity);
       largest = max(largest, v);
     }
     const float top = reduce_max(largest);
     const F16 shift = set(top);
     F16 sum = set(0.0f);
     for (Index j = 0; j < s.count; j += 16) {
-      const F16 e = keep(exp(sub(load(row + j), shift)), live_lanes(s.count, j), 0.0f);
+      const F16 e = keep_first(exp(sub(load(row + j), shift)), live_lanes(s.count, j), 0.0f);
       store(e, row + j);
       sum = add(sum, e);
     }
     const float total = reduce_add(sum);
     const F16 divisor = set(total);
     for (Index j = 0; j < s.count; j += 16) {
-      store(keep(div(load(row + j), divisor), live_lanes(s.count, j), 0.0f), row + j);
+      store(keep_first(div(load(row + j), divisor), live_lanes(s.count, j), 0.0f), row + j);
     }
     if (log_sum_exp == nullptr) continue;
     alignas(64) float log_total[16];
@@ -84,7 +76,7 @@ void softmax_backward_impl(const ScoreBlock& d, const float* weights, const floa
     F16 sum = set(0.0f);
     for (Index j = 0; j < d.count; j += 16) {
       const int n = live_lanes(d.count, j);
-      F16 g = keep(load(row + j), n, 0.0f);
+      F16 g = keep_first(load(row + j), n, 0.0f);
       if (extra != nullptr) g = add(g, n == 16 ? load(extra[i] + j) : load_n(extra[i] + j, n));
       store(g, row + j);
       sum = fma(load(w + j), g, sum);
@@ -93,7 +85,7 @@ void softmax_backward_impl(const ScoreBlock& d, const float* weights, const floa
     F16 total = set(0.0f);
     for (Index j = 0; j < d.count; j += 16) {
       const F16 d_e = mul(load(w + j), sub(load(row + j), mean));
-      const F16 live = keep(d_e, live_lanes(d.count, j), 0.0f);
+      const F16 live = keep_first(d_e, live_lanes(d.count, j), 0.0f);
       store(live, row + j);
       total = add(total, live);
     }

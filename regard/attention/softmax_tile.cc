@@ -5,6 +5,7 @@
 #include "hwy/foreach_target.h"
 // order matters
 #include "hwy/highway.h"
+#include "regard/attention/lanes-inl.h"
 #include "regard/attention/softmax_tile.h"
 #include "regard/kernels/dispatch-inl.h"
 #include "regard/kernels/math-inl.h"
@@ -153,19 +154,8 @@ void softmax_tile_backward_impl(const LiveBlock& live, Index first, Index count,
   }
 }
 
-HWY_INLINE F16 load_up_to(const float* x, Index n) {
-  return n >= 16 ? load(x) : load_n(x, static_cast<int>(n));
-}
-HWY_INLINE void store_up_to(const F16& v, float* x, Index n) {
-  n >= 16 ? store(v, x) : store_n(v, x, static_cast<int>(n));
-}
-
 float dot_row_impl(const float* x, const float* y, Index count) noexcept {
-  F16 sum = set(0.0f);
-  for (Index n = 0; n < count; n += 16) {
-    sum = fma(load_up_to(x + n, count - n), load_up_to(y + n, count - n), sum);
-  }
-  return reduce_add(sum);
+  return dot_lanes(x, y, count);
 }
 float dot_chain_impl(const float* x, const float* y, Index count) noexcept {
   F16 sum = set(0.0f);
@@ -180,10 +170,11 @@ float add_log_impl(float largest, float sum) noexcept {
   return largest + lanes[0];
 }
 void scale_row_impl(float* row, Index width, float factor) noexcept {
-  for (Index n = 0; n < width; n += 16) {
-    store_up_to(mul(load_up_to(row + n, width - n), set(factor)), row + n, width - n);
-  }
+  for_blocks(width, [&](Index n, auto block) HWY_ATTR {
+    store(mul(load(row + n, block), set(factor)), row + n, block);
+  });
 }
+
 }  // namespace HWY_NAMESPACE
 }  // namespace regard
 HWY_AFTER_NAMESPACE();

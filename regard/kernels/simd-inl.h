@@ -137,6 +137,13 @@ HWY_INLINE M16 less(const F16& a, const F16& b) {
 HWY_INLINE F16 select(const M16& m, const F16& a, const F16& b) {
   return map([&](int i) HWY_ATTR { return hn::IfThenElse(m.p[i], a.p[i], b.p[i]); });
 }
+alignas(64) constexpr float kLaneNumbers[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
+// The first n lanes of v, `rest` in the others, whatever they held.
+HWY_INLINE F16 keep_first(const F16& v, int n, float rest) {
+  return n == 16 ? v : select(less(load(kLaneNumbers), set(static_cast<float>(n))), v, set(rest));
+}
+
 // a < b ? b : a, the same for NaN and zeros on every target (unlike a hardware max).
 HWY_INLINE F16 max(const F16& a, const F16& b) { return select(less(a, b), b, a); }
 HWY_INLINE F16 min(const F16& a, const F16& b) { return select(less(b, a), b, a); }
